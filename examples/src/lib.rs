@@ -1,0 +1,1 @@
+//! How an embedder uses the sidekicks crates: one idea per program.

@@ -1,0 +1,91 @@
+//! What an agent says of itself.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::{AgentError, auth_methods};
+use crate::raw::RawJson;
+use crate::schema::{AgentCapabilities, AuthMethod, Implementation};
+
+/// What the agent said of itself in the handshake. What it left out or got wrong has its default.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct AgentInfo {
+    /// The agent's own name and version, where it tells them.
+    pub implementation: Option<Implementation>,
+    /// What it can do.
+    pub capabilities: AgentCapabilities,
+    /// How one can log in; may be empty although a login is needed.
+    pub auth_methods: Vec<AuthMethod>,
+    /// The whole answer.
+    pub raw: RawJson,
+}
+
+/// The only version of the protocol that we offer and take: offered more, some agents switch to a draft.
+pub(crate) const PROTOCOL_VERSION: u16 = 1;
+
+/// What is wrong with an answer to `initialize`.
+#[derive(Debug, PartialEq)]
+pub(crate) enum BadHandshake {
+    Version(String),
+    Malformed(String),
+}
+
+impl AgentInfo {
+    pub(crate) fn read(raw: RawJson) -> Result<Self, BadHandshake> {
+        let answer = raw.to_value();
+        match &answer["protocolVersion"] {
+            Value::Number(version) if version.as_f64() == Some(f64::from(PROTOCOL_VERSION)) => {}
+            Value::Null => return Err(BadHandshake::Malformed("it names no protocol version".to_owned())),
+            other => return Err(BadHandshake::Version(other.to_string())),
+        }
+        let methods = answer["authMethods"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(Self {
+            implementation: field(&answer, "agentInfo"),
+            capabilities: field(&answer, "agentCapabilities").unwrap_or_default(),
+            auth_methods: auth_methods(methods),
+            raw,
+        })
+    }
+
+    /// Reads the `error` of a reply, with the login methods of this agent.
+    pub(crate) fn error(&self, error: &str) -> AgentError {
+        AgentError::read(error, &self.auth_methods)
+    }
+}
+
+fn field<T: DeserializeOwned>(answer: &Value, key: &str) -> Option<T> {
+    answer.get(key).and_then(|value| serde_json::from_value(value.clone()).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Result<AgentInfo, BadHandshake> {
+        AgentInfo::read(serde_json::from_str(json).unwrap())
+    }
+
+    #[test]
+    fn what_is_missing_has_its_default() {
+        let info = read(r#"{"protocolVersion":1}"#).unwrap();
+        assert_eq!((info.implementation, info.auth_methods.len()), (None, 0));
+        let info = read(
+            r#"{"protocolVersion":1.0,"agentInfo":{"name":"a","version":"1"},"agentCapabilities":{},"authMethods":[{"id":"l","name":"L"},3]}"#,
+        )
+        .unwrap();
+        assert_eq!(info.implementation.unwrap().name, "a");
+        assert_eq!(info.auth_methods.len(), 1);
+        assert!(read(r#"{"protocolVersion":1,"agentInfo":7,"agentCapabilities":[],"authMethods":null}"#).is_ok());
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        assert_eq!(read(r#"{"protocolVersion":2}"#), Err(BadHandshake::Version("2".to_owned())));
+        assert_eq!(
+            read(r#"{"protocolVersion":"2025-06-18"}"#),
+            Err(BadHandshake::Version("\"2025-06-18\"".to_owned()))
+        );
+        assert!(matches!(read("null"), Err(BadHandshake::Malformed(_))));
+    }
+}

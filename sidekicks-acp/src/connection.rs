@@ -1,0 +1,263 @@
+//! One connection to one agent, over any pair of byte streams.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::runtime::Handle;
+
+use crate::agent_info::{BadHandshake, PROTOCOL_VERSION};
+use crate::connector::AgentConnection;
+use crate::error::{CallError, End};
+use crate::options::{ConnectOptions, Limits};
+use crate::router::{Router, TimerGuard};
+use crate::schema::{ContentBlock, SessionId};
+use crate::session::{OpenSession, PromptId, SessionEvents};
+use crate::start::{StartError, StartFailure};
+use crate::wire::MessageReader;
+use crate::{AgentInfo, RawJson, Traffic};
+
+/// A live connection to one agent, after the handshake. Cheap to clone; the last clone that is dropped closes it.
+///
+/// Reading and writing are tasks of their own, so that no caller ever waits for a pipe. Whatever the agent writes, the
+/// connection goes on: what is no message is counted ([`traffic`](Self::traffic)) and never answered.
+#[derive(Clone)]
+pub struct Connection {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    router: Arc<Router>,
+    agent: Arc<AgentInfo>,
+    call_timeout: Duration,
+    runtime: Handle,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.router.end(End::Closed);
+    }
+}
+
+impl Connection {
+    /// Connects over a pair of streams and shakes hands: a socket, a pipe, or one end of an in-memory stream.
+    ///
+    /// Must be called in a tokio runtime. When the reader ends, the connection ends with [`End::OutputClosed`]. When the
+    /// connection ends, both streams are dropped. Cancel-safe: dropping the future closes the connection.
+    ///
+    /// # Errors
+    /// When the agent does not answer the handshake in time, refuses it, leaves, or speaks another version.
+    pub async fn over<R, W>(reader: R, writer: W, options: &ConnectOptions) -> Result<Self, StartError>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let wire = Wire::new(&options.limits);
+        let (router, limits) = (wire.router(), options.limits.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                end = listen(reader, &router, &limits) => router.end(end),
+                _ = router.ended() => {}
+            }
+        });
+        tokio::spawn(speak(writer, wire.router()));
+        wire.shake_hands(options).await.map_err(StartError::from)
+    }
+
+    /// How the connection ended, once it has.
+    pub fn end(&self) -> Option<End> {
+        self.inner.router.end_so_far()
+    }
+
+    /// Ends the connection with [`End::Closed`], whoever else has a clone of it. A process is not stopped by this but
+    /// loses its stdin.
+    pub fn close(&self) {
+        self.inner.router.end(End::Closed);
+    }
+
+    /// What was counted on the connection so far.
+    pub fn traffic(&self) -> Traffic {
+        self.inner.router.traffic()
+    }
+}
+
+#[async_trait]
+impl AgentConnection for Connection {
+    fn agent(&self) -> &AgentInfo {
+        &self.inner.agent
+    }
+
+    fn open(&self, request: OpenSession) -> Result<SessionEvents, CallError> {
+        if !request.cwd.is_absolute() {
+            return Err(CallError::RelativeCwd(request.cwd));
+        }
+        // Agents differ in whether they take a request without the list, so it is always there.
+        let params = json!({ "cwd": request.cwd, "mcpServers": request.mcp_servers });
+        let (after, router) = (self.inner.call_timeout, Arc::downgrade(&self.inner.router));
+        let queue = self.inner.router.open("session/new", &params, |call| {
+            let timer = self.inner.runtime.spawn(async move {
+                tokio::time::sleep(after).await;
+                if let Some(router) = router.upgrade() {
+                    router.expire(call, CallError::TimedOut(after));
+                }
+            });
+            TimerGuard(timer.abort_handle())
+        })?;
+        Ok(SessionEvents { queue })
+    }
+
+    fn prompt(&self, session: &SessionId, content: Vec<ContentBlock>) -> Result<PromptId, CallError> {
+        self.check(&content)?;
+        self.inner.router.prompt(session, &content)
+    }
+
+    fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
+        self.inner.router.cancel(session)
+    }
+
+    async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError> {
+        call(&self.inner.router, method, &params, self.inner.call_timeout).await.map(|result| result.to_value())
+    }
+
+    async fn closed(&self) -> End {
+        self.inner.router.ended().await
+    }
+}
+
+impl Connection {
+    /// Whether the agent takes this content; text and links all agents take.
+    fn check(&self, content: &[ContentBlock]) -> Result<(), CallError> {
+        if content.iter().all(|block| matches!(block, ContentBlock::Text(text) if text.text.is_empty())) {
+            return Err(CallError::EmptyPrompt);
+        }
+        let takes = &self.inner.agent.capabilities.prompt_capabilities;
+        for block in content {
+            let refused = match block {
+                ContentBlock::Image(_) if !takes.image => "images",
+                ContentBlock::Audio(_) if !takes.audio => "audio",
+                ContentBlock::Resource(_) if !takes.embedded_context => "embedded resources",
+                _ => continue,
+            };
+            return Err(CallError::UnsupportedContent(refused));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("agent", &self.inner.agent.implementation).finish_non_exhaustive()
+    }
+}
+
+/// A connection before its handshake; dropping it ends the connection.
+pub(crate) struct Wire {
+    router: Arc<Router>,
+    shook_hands: bool,
+}
+
+impl Wire {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { router: Arc::new(Router::new(limits)), shook_hands: false }
+    }
+
+    pub(crate) fn router(&self) -> Arc<Router> {
+        Arc::clone(&self.router)
+    }
+
+    pub(crate) async fn shake_hands(mut self, options: &ConnectOptions) -> Result<Connection, StartFailure> {
+        let router = self.router();
+        let params = json!({
+            "protocolVersion": PROTOCOL_VERSION,
+            "clientCapabilities": { "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false },
+            "clientInfo": options.client,
+        });
+        let answer = call(&router, "initialize", &params, options.start_timeout).await.map_err(StartFailure::from)?;
+        let agent = AgentInfo::read(answer).map_err(|bad| match bad {
+            BadHandshake::Version(theirs) => StartFailure::UnsupportedVersion { theirs },
+            BadHandshake::Malformed(why) => StartFailure::Handshake(CallError::Malformed(why)),
+        })?;
+        let agent = Arc::new(agent);
+        router.introduce(Arc::clone(&agent));
+        let inner = Inner { router, agent, call_timeout: options.call_timeout, runtime: Handle::current() };
+        self.shook_hands = true; // From here on the connection ends it.
+        Ok(Connection { inner: Arc::new(inner) })
+    }
+}
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        if !self.shook_hands {
+            self.router.end(End::Closed);
+        }
+    }
+}
+
+async fn call(router: &Arc<Router>, method: &str, params: &Value, within: Duration) -> Result<RawJson, CallError> {
+    struct Forget<'a>(&'a Router, u64);
+    impl Drop for Forget<'_> {
+        fn drop(&mut self) {
+            self.0.forget(self.1);
+        }
+    }
+
+    let (number, reply) = router.call(method, params)?;
+    let _forget = Forget(router, number);
+    match tokio::time::timeout(within, reply).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(CallError::Ended { end: router.end_so_far().unwrap_or(End::Closed), sent: true }),
+        Err(_) => Err(CallError::TimedOut(within)),
+    }
+}
+
+/// Reads until the stream ends and tells how it ended.
+pub(crate) async fn listen(mut reader: impl AsyncRead + Unpin, router: &Router, limits: &Limits) -> End {
+    let mut messages = MessageReader::new(limits.line);
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match reader.read(&mut buffer).await {
+            Ok(0) => {
+                messages.finish(&mut |heard| router.hear(heard));
+                return End::OutputClosed;
+            }
+            Ok(length) => messages.push(&buffer[..length], &mut |heard| router.hear(heard)),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return End::Failed(error.to_string()),
+        }
+        if let Some(queue) = router.take_full() {
+            // The agent waits for whoever follows the session. Once the connection is over nobody has to.
+            tokio::select! {
+                () = queue.room() => {}
+                _ = router.ended() => {}
+            }
+        }
+    }
+}
+
+/// How long the reader has to find out why the agent takes nothing any more.
+const REASON_GRACE: Duration = Duration::from_millis(250);
+
+/// Writes what is in the outbox until the connection ends; then the stream is dropped, even under a pending write.
+pub(crate) async fn speak(mut writer: impl AsyncWrite + Unpin, router: Arc<Router>) {
+    let write = async {
+        while let Some(line) = router.outbox.next().await {
+            writer.write_all(&line).await?;
+            writer.flush().await?;
+        }
+        std::io::Result::Ok(())
+    };
+    let outcome = tokio::select! {
+        outcome = write => outcome,
+        _ = router.ended() => return,
+    };
+    drop(writer);
+    if let Err(error) = outcome {
+        tracing::debug!(%error, "writing to the agent failed");
+        if tokio::time::timeout(REASON_GRACE, router.ended()).await.is_err() {
+            router.end(End::InputClosed);
+        }
+    }
+}

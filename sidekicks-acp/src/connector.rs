@@ -1,0 +1,195 @@
+//! Where a live connection is had, and what it can do: the two traits that everything meets through.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::error::{CallError, End};
+use crate::schema::{ContentBlock, SessionId};
+use crate::session::{OpenSession, PromptId, SessionEvents};
+use crate::{AgentInfo, StartError};
+
+/// Where a live connection to one agent is borrowed.
+///
+/// A supervised agent is one, [`SingleAgent`](crate::SingleAgent) is one, and so is any other transport.
+#[async_trait]
+pub trait Connector: Send + Sync + 'static {
+    /// Borrows a live connection, starting the agent where needed. Drop the lease when the turn ends.
+    ///
+    /// Cancel-safe: dropping the future gives up the place in the queue, or stops an agent that was being started for
+    /// this borrower alone.
+    async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError>;
+}
+
+/// Who borrows, and how long they are ready to wait.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Borrow {
+    /// Who borrows, for those who wait behind them; the same text for borrowers that wait for each other.
+    pub owner: Option<String>,
+    /// When to give up waiting. `None` waits for as long as it takes.
+    pub deadline: Option<Instant>,
+}
+
+impl Borrow {
+    /// A request in the name of `owner`.
+    pub fn by(owner: impl Into<String>) -> Self {
+        Self { owner: Some(owner.into()), deadline: None }
+    }
+}
+
+/// Counts the starts of one agent: a session lives in one generation only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Generation(pub u64);
+
+/// A borrowed connection. Dropping it gives the connection back; nothing is awaited and no runtime is needed.
+#[must_use = "a lease that is dropped gives the agent back at once"]
+pub struct Lease {
+    connection: Arc<dyn AgentConnection>,
+    generation: Generation,
+    guard: Option<Box<dyn LeaseGuard>>,
+}
+
+/// What happens at the end of a [`Lease`]. For those who write a [`Connector`].
+pub trait LeaseGuard: Send + Sync + 'static {
+    /// The borrower is done. Must not block.
+    fn release(self: Box<Self>);
+
+    /// The borrower is done, and this process does not obey: it is to be stopped. Must not block.
+    fn condemn(self: Box<Self>);
+}
+
+impl Lease {
+    /// Lends `connection`; `guard` hears of the end of it, exactly once.
+    pub fn new(connection: Arc<dyn AgentConnection>, generation: Generation, guard: impl LeaseGuard) -> Self {
+        Self { connection, generation, guard: Some(Box::new(guard)) }
+    }
+
+    /// The connection. A clone of it may outlive the lease, to hear what comes late; no turn may be begun on it then.
+    pub fn connection(&self) -> &Arc<dyn AgentConnection> {
+        &self.connection
+    }
+
+    /// Which start of the agent this is.
+    pub fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    /// Gives the connection back and says that the process does not obey, so that it is stopped.
+    pub fn condemn(mut self) {
+        if let Some(guard) = self.guard.take() {
+            guard.condemn();
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(guard) = self.guard.take() {
+            guard.release();
+        }
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("generation", &self.generation).finish_non_exhaustive()
+    }
+}
+
+/// A live connection to an agent: its sessions and their turns.
+///
+/// `open`, `prompt` and `cancel` only queue; what comes of them is told by the session's [`SessionEvents`], in order.
+#[async_trait]
+pub trait AgentConnection: Send + Sync + 'static {
+    /// What the agent said of itself in the handshake.
+    fn agent(&self) -> &AgentInfo;
+
+    /// Opens a session. The outcome is the first event: [`SessionEvent::Opened`](crate::SessionEvent::Opened).
+    ///
+    /// # Errors
+    /// At once, with nothing sent, for a relative `cwd`, a full outbox or a connection that is over.
+    fn open(&self, request: OpenSession) -> Result<SessionEvents, CallError>;
+
+    /// Sends a prompt. Its end is an event: exactly one [`SessionEvent::TurnEnded`](crate::SessionEvent::TurnEnded).
+    ///
+    /// # Errors
+    /// At once, with nothing sent: for an empty prompt, content that the agent does not take, an unknown session, a
+    /// prompt that is pending already, a full outbox or a connection that is over.
+    fn prompt(&self, session: &SessionId, content: Vec<ContentBlock>) -> Result<PromptId, CallError>;
+
+    /// Cancels the pending prompt of a session and answers its open questions "cancelled", as ACP asks of a client.
+    ///
+    /// The turn still ends by its [`SessionEvent::TurnEnded`](crate::SessionEvent::TurnEnded). A prompt whose line was
+    /// not yet written is taken back and ends at once. With no prompt pending nothing is sent: some agents would
+    /// cancel their next prompt.
+    ///
+    /// # Errors
+    /// For an unknown session or a connection that is over.
+    fn cancel(&self, session: &SessionId) -> Result<(), CallError>;
+
+    /// Calls any method, such as a vendor's own. Cancel-safe: a reply that nobody waits for is ignored.
+    async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError>;
+
+    /// Waits for the end of the connection. Any number may wait; cancel-safe.
+    async fn closed(&self) -> End;
+}
+
+/// Why no connection could be had.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The agent could not be started.
+    #[error("the agent could not be started")]
+    Start(#[source] Arc<StartError>),
+    /// It failed several times lately; nothing was tried.
+    #[error("the agent failed several times; it can be tried again in {} seconds", .retry_after.as_secs())]
+    Backoff {
+        /// How long until it is tried again.
+        retry_after: Duration,
+        /// The last failure.
+        #[source]
+        last: Arc<StartError>,
+    },
+    /// The deadline passed while others held all the room there is.
+    #[error("there is no room: held by {}", .holders.join(", "))]
+    NoRoom {
+        /// Who holds it.
+        holders: Vec<String>,
+    },
+    /// Everybody who holds a connection waits for another one.
+    #[error("everybody waits for somebody else")]
+    WouldDeadlock,
+    /// The agent needs more than all the room there is.
+    #[error("the agent needs more room than there is")]
+    TooLarge,
+    /// There is no agent of this name.
+    #[error("there is no such agent")]
+    Unknown,
+    /// No connection is handed out any more.
+    #[error("the agents are shut down")]
+    Closed,
+    /// Another transport's own reason.
+    #[error("no connection: {0}")]
+    Other(#[source] Arc<dyn std::error::Error + Send + Sync>),
+}
+
+impl ConnectError {
+    /// The code of this error, one of [`CODES`](crate::CODES).
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Start(error) => error.code(),
+            Self::Backoff { .. } => "backoff",
+            Self::NoRoom { .. } => "agent-room",
+            Self::WouldDeadlock => "would-deadlock",
+            Self::TooLarge => "too-large",
+            Self::Unknown => "unknown-agent",
+            Self::Closed => "closed",
+            Self::Other(_) => "connection-lost",
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What waits to be written to the agent.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::raw::RawJson;
+
+/// An ordered queue of whole lines with one writer, bounded in bytes.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    limit: usize,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    lines: VecDeque<Entry>,
+    bytes: usize,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    line: Vec<u8>,
+    /// The call that this line is, if it may be taken back.
+    call: Option<u64>,
+}
+
+/// Why a line was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    Full,
+    Closed,
+}
+
+impl Outbox {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// Queues call number `call`; until the writer has it, [`take_back`](Self::take_back) finds it.
+    pub(crate) fn call(&self, call: u64, method: &str, params: &impl Serialize) -> Result<(), Refused> {
+        #[derive(Serialize)]
+        struct Request<'a, P> {
+            jsonrpc: &'static str,
+            id: u64,
+            method: &'a str,
+            params: &'a P,
+        }
+        self.push(line(&Request { jsonrpc: "2.0", id: call, method, params }), Some(call), Place::Back)
+    }
+
+    /// Queues a notification before everything else, whatever the outbox holds: a cancel must not wait its turn.
+    pub(crate) fn notify_first(&self, method: &str, params: &Value) {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        let _ = self.push(line(&message), None, Place::Front);
+    }
+
+    /// Queues a reply, with the request's id exactly as the agent wrote it. An agent that reads nothing gets none once
+    /// the outbox is full: its requests must not grow our memory.
+    pub(crate) fn reply(&self, request: &RawJson, outcome: Result<&Value, &Value>) {
+        #[derive(Serialize)]
+        struct Reply<'a> {
+            jsonrpc: &'static str,
+            id: &'a RawJson,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            result: Option<&'a Value>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            error: Option<&'a Value>,
+        }
+        let reply = Reply { jsonrpc: "2.0", id: request, result: outcome.ok(), error: outcome.err() };
+        if self.push(line(&reply), None, Place::Back) == Err(Refused::Full) {
+            tracing::warn!(request = request.as_str(), "the agent does not read its input; a reply was dropped");
+        }
+    }
+
+    /// Takes a call out again; `false` if the writer has it already.
+    pub(crate) fn take_back(&self, call: u64) -> bool {
+        let mut state = self.lock();
+        let Some(at) = state.lines.iter().position(|entry| entry.call == Some(call)) else { return false };
+        if let Some(entry) = state.lines.remove(at) {
+            state.bytes -= entry.line.len();
+        }
+        true
+    }
+
+    /// Whether the writer does not have this call yet.
+    pub(crate) fn holds(&self, call: u64) -> bool {
+        self.lock().lines.iter().any(|entry| entry.call == Some(call))
+    }
+
+    /// Nothing is taken or handed out any more.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.lines.clear();
+        state.bytes = 0;
+        drop(state);
+        self.changed.notify_waiters();
+        self.changed.notify_one();
+    }
+
+    /// The next line for the writer; `None` once closed. Cancel-safe.
+    pub(crate) async fn next(&self) -> Option<Vec<u8>> {
+        loop {
+            {
+                let mut state = self.lock();
+                if state.closed {
+                    return None;
+                }
+                if let Some(entry) = state.lines.pop_front() {
+                    state.bytes -= entry.line.len();
+                    return Some(entry.line);
+                }
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    fn push(&self, line: Vec<u8>, call: Option<u64>, place: Place) -> Result<(), Refused> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(Refused::Closed);
+        }
+        // A message larger than the whole outbox is taken when it is alone.
+        let full = state.bytes > 0 && state.bytes + line.len() > self.limit;
+        state.bytes += match (place, full) {
+            (Place::Back, true) => return Err(Refused::Full),
+            _ => line.len(),
+        };
+        match place {
+            Place::Front => state.lines.push_front(Entry { line, call }),
+            Place::Back => state.lines.push_back(Entry { line, call }),
+        }
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Front,
+    Back,
+}
+
+fn line(message: &impl Serialize) -> Vec<u8> {
+    // Our own messages are maps with string keys, which serde_json can always write.
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn drained(outbox: &Outbox) -> Vec<String> {
+        let mut lines = Vec::new();
+        while outbox.lock().bytes > 0 {
+            lines.push(String::from_utf8(outbox.next().await.unwrap()).unwrap().trim_end().to_owned());
+        }
+        lines
+    }
+
+    #[tokio::test]
+    async fn a_cancel_passes_everything_and_an_unwritten_call_can_be_taken_back() {
+        let outbox = Outbox::new(1000);
+        outbox.call(1, "a", &json!({})).unwrap();
+        outbox.call(2, "b", &json!({})).unwrap();
+        outbox.notify_first("session/cancel", &json!({"sessionId": "s"}));
+        assert!(outbox.take_back(1));
+        assert!(!outbox.take_back(1));
+        assert!(outbox.holds(2));
+        let lines = drained(&outbox).await;
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].contains("session/cancel"));
+        assert_eq!(lines[1], r#"{"jsonrpc":"2.0","id":2,"method":"b","params":{}}"#);
+        assert!(!outbox.holds(2));
+    }
+
+    #[tokio::test]
+    async fn it_is_bounded_but_takes_one_line_of_any_size() {
+        let outbox = Outbox::new(100);
+        let large = "x".repeat(500);
+        outbox.call(1, "a", &json!([large])).unwrap();
+        assert_eq!(outbox.call(2, "a", &json!([])), Err(Refused::Full));
+        outbox.notify_first("session/cancel", &json!({}));
+        assert_eq!(drained(&outbox).await.len(), 2);
+        outbox.call(3, "a", &json!([])).unwrap();
+        outbox.close();
+        assert_eq!(outbox.call(4, "a", &json!([])), Err(Refused::Closed));
+        assert_eq!(outbox.next().await, None);
+    }
+
+    #[tokio::test]
+    async fn ids_are_echoed_as_they_were_written() {
+        let outbox = Outbox::new(1000);
+        for id in ["0", "null", r#""5b-uuid""#, "12345678901234567890.50"] {
+            let id: RawJson = serde_json::from_str(id).unwrap();
+            outbox.reply(&id, Ok(&json!({})));
+        }
+        let lines = drained(&outbox).await;
+        let ids: Vec<&str> =
+            lines.iter().map(|l| l.split("\"id\":").nth(1).unwrap().split(",\"result\"").next().unwrap()).collect();
+        assert_eq!(ids, ["0", "null", r#""5b-uuid""#, "12345678901234567890.50"]);
+    }
+}

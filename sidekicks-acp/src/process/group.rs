@@ -1,0 +1,53 @@
+//! The process group of an agent, signalled only while its number is surely its own.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+/// A process group whose leader has not been reaped.
+///
+/// A number is free for somebody else once its leader is reaped and its group is empty, so the reap happens under the
+/// same lock as every signal, and empties it.
+pub(super) struct Group {
+    leader: Mutex<Option<Pid>>,
+}
+
+impl Group {
+    pub(super) fn new(leader: i32) -> Self {
+        Self { leader: Mutex::new(Some(Pid::from_raw(leader))) }
+    }
+
+    /// Signals every process of the group. After the reap nobody.
+    pub(super) fn signal(&self, signal: Signal) {
+        if let Some(leader) = *self.lock() {
+            // ESRCH and EPERM mean that nobody is left whom we could reach.
+            let _ = killpg(leader, signal);
+        }
+    }
+
+    pub(super) fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    /// Runs `reap`, which frees the number; no signal goes out meanwhile or after.
+    pub(super) fn reaped<T>(&self, reap: impl FnOnce() -> T) -> T {
+        let mut leader = self.lock();
+        *leader = None;
+        reap()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Pid>> {
+        self.leader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self.lock() {
+            Some(leader) => write!(f, "{leader}"),
+            None => f.write_str("reaped"),
+        }
+    }
+}

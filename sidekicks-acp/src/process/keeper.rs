@@ -1,0 +1,317 @@
+//! Looks after one process from its start to its reaping.
+//!
+//! One task owns the child. It alone decides when a signal goes out, and it reaps last: until then the number of the
+//! group cannot belong to anybody else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use tokio::process::Child;
+use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::family::{self, Member, POLL};
+use super::stderr::Stderr;
+use super::{Guard, StopPolicy, StopReport, StopStep, sys};
+use crate::connection::listen;
+use crate::error::{End, Exit, ExitStatus, StopCause};
+use crate::options::Limits;
+use crate::router::Router;
+
+/// What the holders of an agent ask of its keeper.
+pub(super) struct Orders {
+    policy: StopPolicy,
+    wanted: watch::Sender<Wanted>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Wanted {
+    stop: Option<(StopPolicy, StopCause)>,
+    /// How often the next step was asked for.
+    hurries: u32,
+}
+
+impl Orders {
+    pub(super) fn new(policy: StopPolicy) -> Self {
+        Self { policy, wanted: watch::Sender::default() }
+    }
+
+    /// Asks for a stop, by the agent's own policy or another one. The first to ask decides.
+    pub(super) fn stop(&self, policy: Option<StopPolicy>, cause: StopCause) {
+        self.wanted.send_if_modified(|wanted| {
+            let first = wanted.stop.is_none();
+            wanted.stop.get_or_insert_with(|| (policy.unwrap_or_else(|| self.policy.clone()), cause));
+            first
+        });
+    }
+
+    pub(super) fn hurry(&self) {
+        self.wanted.send_modify(|wanted| wanted.hurries += u32::from(wanted.stop.is_some()));
+    }
+}
+
+/// Owns the child process.
+pub(super) struct Keeper {
+    pub(super) process: Child,
+    pub(super) pid: i32,
+    /// If the runtime is shut down and this task with it, the group is killed.
+    pub(super) guard: Guard,
+    pub(super) router: Arc<Router>,
+    pub(super) orders: Arc<Orders>,
+    pub(super) stderr: Stderr,
+}
+
+/// How long an exit may take to be seen after stdout was closed, before it is taken for a mere closing.
+const EXIT_AFTER_EOF: Duration = Duration::from_millis(40);
+
+/// How often the process is looked at although no SIGCHLD came: a program may have taken the signal from us.
+const TICK: Duration = Duration::from_millis(500);
+
+/// How long a killed process may take to disappear.
+const DISAPPEARING: Duration = Duration::from_millis(500);
+
+impl Keeper {
+    /// Begins; the receiver gets the report when everything is over.
+    pub(super) fn run(mut self, limits: Limits) -> watch::Receiver<Option<Arc<StopReport>>> {
+        let (report, receiver) = watch::channel(None);
+        let (heard_all, eof) = watch::channel(None);
+        let (stdout, router) = (self.process.stdout.take(), Arc::clone(&self.router));
+        let reader = tokio::spawn(async move {
+            let end = match stdout {
+                Some(stdout) => listen(stdout, &router, &limits).await,
+                None => End::OutputClosed,
+            };
+            let _ = heard_all.send(Some(end));
+        });
+        let wanted = self.orders.wanted.subscribe();
+        let watch = Watch { exit: ExitWatch::new(self.pid), eof, wanted, hurries: 0, reader: reader.abort_handle() };
+        tokio::spawn(self.keep(watch, report));
+        receiver
+    }
+
+    async fn keep(mut self, mut watch: Watch, report: watch::Sender<Option<Arc<StopReport>>>) {
+        let left = watch.leaves_or_is_told_to_stop().await;
+        let begun = Instant::now();
+        let (policy, step, status, before) = match left {
+            Left::Exited(status) => {
+                let policy = self.orders.policy.clone();
+                self.say_it_left(&mut watch, status, policy.drain).await;
+                (policy, StopStep::AlreadyExited, Some(status), Vec::new())
+            }
+            Left::Lost(end) => {
+                self.router.end(end);
+                let policy = self.orders.policy.clone();
+                let before = self.descendants().await;
+                let (step, status) = self.stop(&mut watch, &policy).await;
+                (policy, step, status, before)
+            }
+            Left::Told(policy, cause) => {
+                let before = self.descendants().await;
+                self.router.end(End::Stopped(cause));
+                let (step, status) = self.stop(&mut watch, &policy).await;
+                (policy, step, status, before)
+            }
+        };
+        let mut account =
+            StopReport { step, status, stragglers: 0, swept: 0, took: begun.elapsed(), stderr: self.stderr.tail() };
+        if status.is_none() {
+            report.send_replace(Some(Arc::new(account.clone())));
+            watch.exit.wait().await;
+        }
+        account.stragglers = self.end_group(&mut watch, &policy, step).await;
+        watch.drained(policy.drain).await;
+        self.stderr.drained(policy.drain).await;
+        watch.reader.abort();
+        let reaped = self.guard.0.reaped(|| self.process.try_wait());
+        tracing::debug!(pid = self.pid, ?reaped, ?step, "agent process reaped");
+        account.swept = sweep(before).await;
+        account.took = begun.elapsed();
+        account.stderr = self.stderr.tail();
+        if status.is_some() {
+            report.send_replace(Some(Arc::new(account)));
+        }
+    }
+
+    async fn descendants(&self) -> Vec<Member> {
+        let pid = self.pid;
+        tokio::task::spawn_blocking(move || family::descendants(pid)).await.unwrap_or_default()
+    }
+
+    /// The agent left by itself: what it still said is delivered first, then the end.
+    async fn say_it_left(&mut self, watch: &mut Watch, status: ExitStatus, grace: Duration) {
+        watch.drained(grace).await;
+        self.stderr.drained(grace).await;
+        self.router.end(End::Exited(Exit::new(status, self.stderr.tail())));
+    }
+
+    /// The stop order. Stdin is closed already, since the connection has ended.
+    async fn stop(&self, watch: &mut Watch, policy: &StopPolicy) -> (StopStep, Option<ExitStatus>) {
+        if let Some(status) = watch.exits_within(policy.eof).await {
+            return (StopStep::Eof, Some(status));
+        }
+        // One SIGTERM to the whole group: wrappers pass it on, and some programs die of a second one. A stopped process
+        // acts on it only once it is continued.
+        self.guard.0.signal(Signal::SIGTERM);
+        self.guard.0.signal(Signal::SIGCONT);
+        if let Some(status) = watch.exits_within(policy.term).await {
+            return (StopStep::Term, Some(status));
+        }
+        self.guard.0.kill();
+        match timeout(policy.kill, watch.exit.wait()).await {
+            Ok(status) => (StopStep::Kill, Some(status)),
+            Err(_) => (StopStep::Stuck, None),
+        }
+    }
+
+    /// Ends what the agent left in its group; tells how many had to be signalled for it.
+    async fn end_group(&self, watch: &mut Watch, policy: &StopPolicy, step: StopStep) -> usize {
+        let Some(members) = members(self.pid).await else {
+            self.guard.0.kill();
+            return 0;
+        };
+        if members == 0 {
+            return 0;
+        }
+        let signalled = !matches!(step, StopStep::AlreadyExited | StopStep::Eof);
+        if !signalled {
+            self.guard.0.signal(Signal::SIGTERM);
+            self.guard.0.signal(Signal::SIGCONT);
+        }
+        // Those that had their signal together with the leader take a moment longer than it, and nothing tells of that.
+        let left = tokio::select! {
+            left = left_after(self.pid, policy.stragglers) => left,
+            () = watch.hurried() => members,
+        };
+        if left > 0 {
+            self.guard.0.kill();
+            left_after(self.pid, DISAPPEARING).await;
+        }
+        if signalled { left } else { members }
+    }
+}
+
+async fn members(leader: i32) -> Option<usize> {
+    tokio::task::spawn_blocking(move || family::group_members(leader)).await.unwrap_or_default()
+}
+
+/// Waits until nobody is left in the group, for `within` at most; tells how many are left then.
+async fn left_after(leader: i32, within: Duration) -> usize {
+    let until = Instant::now() + within;
+    loop {
+        match members(leader).await {
+            None | Some(0) => return 0,
+            Some(left) if Instant::now() >= until => return left,
+            Some(_) => sleep(POLL).await,
+        }
+    }
+}
+
+/// Kills those of `before` that are still there, and waits until they are not.
+async fn sweep(before: Vec<Member>) -> usize {
+    let killed =
+        tokio::task::spawn_blocking(move || before.into_iter().filter(|member| member.kill()).collect::<Vec<_>>());
+    let mut left = killed.await.unwrap_or_default();
+    let swept = left.len();
+    let until = Instant::now() + DISAPPEARING;
+    while !left.is_empty() && Instant::now() < until {
+        sleep(POLL).await;
+        left.retain(|member| member.kill());
+    }
+    swept
+}
+
+/// Why the time of an agent is over.
+enum Left {
+    Exited(ExitStatus),
+    /// It closed its output and lives.
+    Lost(End),
+    Told(StopPolicy, StopCause),
+}
+
+/// Everything that a keeper waits for.
+struct Watch {
+    exit: ExitWatch,
+    eof: watch::Receiver<Option<End>>,
+    wanted: watch::Receiver<Wanted>,
+    /// How many requests to hurry were followed.
+    hurries: u32,
+    reader: AbortHandle,
+}
+
+impl Watch {
+    async fn leaves_or_is_told_to_stop(&mut self) -> Left {
+        let lost = tokio::select! {
+            status = self.exit.wait() => return Left::Exited(status),
+            // The orders are kept by the keeper itself, so this channel never closes.
+            Ok(wanted) = self.wanted.wait_for(|wanted| wanted.stop.is_some()) => {
+                if let Some((policy, cause)) = wanted.stop.clone() {
+                    return Left::Told(policy, cause);
+                }
+                End::Closed
+            }
+            Ok(end) = self.eof.wait_for(Option::is_some) => end.clone().unwrap_or(End::OutputClosed),
+        };
+        match timeout(EXIT_AFTER_EOF, self.exit.wait()).await {
+            Ok(status) => Left::Exited(status),
+            Err(_) => Left::Lost(lost),
+        }
+    }
+
+    /// Waits for the exit, until the time is over or somebody is in a hurry.
+    async fn exits_within(&mut self, time: Duration) -> Option<ExitStatus> {
+        let Self { exit, wanted, hurries, .. } = self;
+        tokio::select! {
+            status = exit.wait() => Some(status),
+            () = sleep(time) => None,
+            () = hurried(wanted, hurries) => None,
+        }
+    }
+
+    async fn hurried(&mut self) {
+        hurried(&mut self.wanted, &mut self.hurries).await;
+    }
+
+    /// Waits until stdout was read to its end, for `grace` at most.
+    async fn drained(&mut self, grace: Duration) {
+        let _ = timeout(grace, self.eof.wait_for(Option::is_some)).await;
+    }
+}
+
+/// Waits for the next request to hurry, and takes it.
+async fn hurried(wanted: &mut watch::Receiver<Wanted>, followed: &mut u32) {
+    let seen = *followed;
+    if wanted.wait_for(|wanted| wanted.hurries > seen).await.is_err() {
+        std::future::pending::<()>().await; // The orders live as long as their keeper: not reached.
+    }
+    *followed += 1;
+}
+
+/// Sees the exit of a child without reaping it.
+struct ExitWatch {
+    pid: i32,
+    sigchld: Option<SignalStream>,
+}
+
+impl ExitWatch {
+    fn new(pid: i32) -> Self {
+        Self { pid, sigchld: signal(SignalKind::child()).ok() }
+    }
+
+    /// Waits for the exit. Cancel-safe.
+    async fn wait(&mut self) -> ExitStatus {
+        loop {
+            if let Some(status) = sys::exited(self.pid) {
+                return status;
+            }
+            match &mut self.sigchld {
+                Some(sigchld) => {
+                    let _ = timeout(TICK, sigchld.recv()).await;
+                }
+                None => sleep(TICK).await,
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What went by on a connection that was no message.
+
+/// What was counted on a connection, for a report to a person who looks for the reason of trouble.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Lines that were no message.
+    pub noise: u64,
+    /// The first of them, each cut to 200 bytes. The agent's text, control characters and all.
+    pub noise_lines: Vec<String>,
+    /// Lines longer than the limit, passed over.
+    pub too_long: u64,
+    /// Replies to no call of ours, and second replies.
+    pub stray_replies: u64,
+    /// Updates and questions of sessions that are not open, or that nobody reads.
+    pub dropped: u64,
+    /// Notifications and requests that this version does not know.
+    pub unknown: u64,
+}
+
+/// How many lines of noise are kept, and how much of each.
+const LINES: usize = 8;
+const BYTES: usize = 200;
+
+impl Traffic {
+    pub(crate) fn noise(&mut self, line: &[u8]) {
+        self.noise += 1;
+        if self.noise_lines.len() < LINES {
+            let cut = &line[..line.len().min(BYTES)];
+            self.noise_lines.push(String::from_utf8_lossy(cut).trim().to_owned());
+        }
+    }
+}

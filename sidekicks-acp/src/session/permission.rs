@@ -1,0 +1,155 @@
+//! A question that the agent waits on.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::error::AnswerError;
+use crate::outbox::Outbox;
+use crate::raw::RawJson;
+use crate::schema::{SessionId, ToolCallUpdate};
+
+/// Names one question of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct QuestionId(u64);
+
+/// The agent asks for permission, and waits for the answer.
+///
+/// It is settled exactly once: by [`select`](Self::select), by [`cancel`](Self::cancel), by dropping it (which answers
+/// "cancelled"), or by the agent or a cancelled turn, of which [`SessionEvent::Withdrawn`](crate::SessionEvent) tells.
+#[non_exhaustive]
+pub struct PermissionRequest {
+    /// The session that asks.
+    pub session: SessionId,
+    /// The tool call in question, as far as it can be read: agents send from a bare id to the whole call, or nothing.
+    pub tool_call: Option<ToolCallUpdate>,
+    /// What can be answered, in the agent's order. Kinds repeat and the first is not always the mildest: choose by id.
+    pub options: Vec<PermissionOption>,
+    /// The parameters of the request as the agent wrote them.
+    pub raw: RawJson,
+    question: Arc<Question>,
+}
+
+/// One answer that the agent offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PermissionOption {
+    /// What is sent back.
+    pub id: String,
+    /// The agent's label.
+    pub name: String,
+    /// The protocol's word (`allow_once`, `allow_always`, `reject_once`, `reject_always`), or what else the agent
+    /// wrote.
+    pub kind: String,
+}
+
+impl PermissionRequest {
+    pub(crate) fn read(session: SessionId, raw: RawJson, question: Arc<Question>) -> Self {
+        let params = raw.to_value();
+        let tool_call = params.get("toolCall").and_then(|call| serde_json::from_value(call.clone()).ok());
+        let options = params["options"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let options = options.iter().filter_map(PermissionOption::read).collect();
+        Self { session, tool_call, options, raw, question }
+    }
+
+    /// Which question this is, for [`SessionEvent::Withdrawn`](crate::SessionEvent::Withdrawn).
+    pub fn id(&self) -> QuestionId {
+        self.question.id
+    }
+
+    pub(crate) fn question(&self) -> Arc<Question> {
+        Arc::clone(&self.question)
+    }
+
+    /// Answers with the option of this id.
+    ///
+    /// # Errors
+    /// When it is settled already, or the agent offers no such option; the question then stays as it is.
+    pub fn select(&self, option: &str) -> Result<(), AnswerError> {
+        if !self.options.iter().any(|offered| offered.id == option) {
+            return Err(AnswerError::UnknownOption(option.to_owned()));
+        }
+        self.question.settle(&json!({ "outcome": "selected", "optionId": option }))
+    }
+
+    /// Answers "cancelled": the question was not answered, because the turn is over.
+    ///
+    /// # Errors
+    /// When it is settled already.
+    pub fn cancel(&self) -> Result<(), AnswerError> {
+        self.question.cancel()
+    }
+}
+
+impl Drop for PermissionRequest {
+    fn drop(&mut self) {
+        let _ = self.cancel();
+    }
+}
+
+impl fmt::Debug for PermissionRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PermissionRequest").field("question", &self.question).field("raw", &self.raw).finish()
+    }
+}
+
+impl PermissionOption {
+    /// An option, or `None` where there is no id to answer with. An id that is a number is answered as its text.
+    fn read(option: &Value) -> Option<Self> {
+        let id = match &option["optionId"] {
+            Value::String(id) => id.clone(),
+            Value::Number(id) => id.to_string(),
+            _ => return None,
+        };
+        let name = option["name"].as_str().filter(|name| !name.is_empty()).unwrap_or(&id).to_owned();
+        Some(Self { id, name, kind: option["kind"].as_str().unwrap_or_default().to_owned() })
+    }
+}
+
+/// The reply to a question, sent once by whoever comes first.
+#[derive(Debug)]
+pub(crate) struct Question {
+    id: QuestionId,
+    /// The agent's id of the request, as it wrote it.
+    request: RawJson,
+    settled: AtomicBool,
+    outbox: Arc<Outbox>,
+}
+
+impl Question {
+    pub(crate) fn new(id: u64, request: RawJson, outbox: Arc<Outbox>) -> Self {
+        Self { id: QuestionId(id), request, settled: AtomicBool::new(false), outbox }
+    }
+
+    pub(crate) fn id(&self) -> QuestionId {
+        self.id
+    }
+
+    /// Whether the agent calls its request `id`.
+    pub(crate) fn is_request(&self, id: &str) -> bool {
+        self.request.as_str() == id
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.settled.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn cancel(&self) -> Result<(), AnswerError> {
+        self.settle(&json!({ "outcome": "cancelled" }))
+    }
+
+    /// The connection is over: nobody can be answered any more.
+    pub(crate) fn lapse(&self) {
+        self.settled.store(true, Ordering::Release);
+    }
+
+    fn settle(&self, outcome: &Value) -> Result<(), AnswerError> {
+        if self.settled.swap(true, Ordering::AcqRel) {
+            return Err(AnswerError::AlreadySettled);
+        }
+        self.outbox.reply(&self.request, Ok(&json!({ "outcome": outcome })));
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! The queue between the wire and whoever follows a session.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::SessionEvent;
+
+/// An ordered queue with one reader, bounded in bytes.
+///
+/// The bound is kept by the one who feeds it: [`push`](Self::push) never waits, since several events may come from one
+/// read; before the next read the wire waits for [`room`](Self::room).
+#[derive(Debug)]
+pub(crate) struct Queue {
+    limit: usize,
+    state: Mutex<State>,
+    filled: Notify,
+    drained: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Each with what it counts for, in bytes on the wire.
+    events: VecDeque<(SessionEvent, usize)>,
+    bytes: usize,
+    /// Nothing will be added any more.
+    closed: bool,
+    /// Nobody will read any more.
+    abandoned: bool,
+}
+
+impl Queue {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, state: Mutex::default(), filled: Notify::new(), drained: Notify::new() }
+    }
+
+    /// Adds an event; gives it back when nobody will read it.
+    pub(crate) fn push(&self, event: SessionEvent, size: usize) -> Option<SessionEvent> {
+        let mut state = self.lock();
+        if state.abandoned || state.closed {
+            return Some(event);
+        }
+        state.bytes = state.bytes.saturating_add(size);
+        state.events.push_back((event, size));
+        drop(state);
+        self.filled.notify_one();
+        None
+    }
+
+    /// After this nothing more is taken; what is in the queue can still be read.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.filled.notify_one();
+    }
+
+    /// The reader is gone: what is in the queue is dropped, and with it the questions, which are thereby cancelled.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.lock();
+        state.abandoned = true;
+        state.bytes = 0;
+        let dropped = mem::take(&mut state.events);
+        drop(state);
+        self.drained.notify_one();
+        drop(dropped); // Outside the lock: a question that is dropped answers.
+    }
+
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.lock().abandoned
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.lock().bytes > self.limit
+    }
+
+    /// Waits until the queue holds at most half of its limit, so that the wire is not woken for each event.
+    pub(crate) async fn room(&self) {
+        while self.lock().bytes > self.limit / 2 {
+            self.drained.notified().await;
+        }
+    }
+
+    pub(crate) async fn pop(&self) -> Option<SessionEvent> {
+        loop {
+            {
+                let mut state = self.lock();
+                if let Some((event, size)) = state.events.pop_front() {
+                    let before = state.bytes;
+                    state.bytes -= size.min(before);
+                    let half = self.limit / 2;
+                    let drained = before > half && state.bytes <= half;
+                    drop(state);
+                    if drained {
+                        self.drained.notify_one();
+                    }
+                    return Some(event);
+                }
+                if state.closed {
+                    return None;
+                }
+            }
+            self.filled.notified().await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code that can panic runs under the lock, so a poisoned state is still whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,116 @@
+//! What an agent tells of its work.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use crate::raw::RawJson;
+use crate::schema::SessionUpdate;
+
+/// One `session/update`: typed where this version knows it, and always the raw JSON.
+///
+/// The typed form leaves out what the schema does not know (an unknown tool status, say, or a new kind of content), so
+/// whoever wants everything reads the raw one.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Update {
+    /// The update as the schema has it.
+    pub typed: Result<SessionUpdate, Unrecognised>,
+    /// The `update` object as the agent wrote it.
+    pub raw: RawJson,
+    /// Whether it came while no prompt was pending: agents send titles and usage late, and some go on working.
+    pub late: bool,
+}
+
+/// An update that the schema cannot hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unrecognised {
+    /// The value of `sessionUpdate`, empty where there is none.
+    pub word: String,
+    /// What is wrong with it, for a log.
+    pub why: String,
+}
+
+impl Update {
+    pub(crate) fn read(raw: &RawValue, late: bool) -> Self {
+        Self { typed: typed(raw.get()), raw: RawJson::copied(raw), late }
+    }
+}
+
+/// Reads an update by its word.
+///
+/// The schema's own enum is internally tagged, for which serde builds a tree first; going by the word spares that for
+/// what comes often.
+fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
+    #[derive(Deserialize)]
+    struct Tag {
+        #[serde(rename = "sessionUpdate")]
+        word: String,
+    }
+
+    let word = match serde_json::from_str::<Tag>(raw) {
+        Ok(tag) => tag.word,
+        Err(error) => return Err(Unrecognised { word: String::new(), why: error.to_string() }),
+    };
+    let read = match word.as_str() {
+        "agent_message_chunk" => body(raw, SessionUpdate::AgentMessageChunk),
+        "agent_thought_chunk" => body(raw, SessionUpdate::AgentThoughtChunk),
+        "tool_call" => body(raw, SessionUpdate::ToolCall),
+        "tool_call_update" => body(raw, SessionUpdate::ToolCallUpdate),
+        _ => serde_json::from_str(raw),
+    };
+    read.map_err(|error| Unrecognised { word, why: error.to_string() })
+}
+
+fn body<T: DeserializeOwned>(raw: &str, variant: fn(T) -> SessionUpdate) -> serde_json::Result<SessionUpdate> {
+    serde_json::from_str(raw).map(variant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Update {
+        Update::read(serde_json::from_str(json).unwrap(), false)
+    }
+
+    #[test]
+    fn going_by_the_word_reads_what_the_schema_reads() {
+        let updates = [
+            r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"},"messageId":"1"}"#,
+            r#"{"content":{"type":"text","text":"a"},"sessionUpdate":"agent_thought_chunk"}"#,
+            r#"{"sessionUpdate":"user_message_chunk","content":{"type":"image","data":"","mimeType":"image/png"}}"#,
+            r#"{"sessionUpdate":"tool_call","toolCallId":"t","title":"T","kind":"execute","status":"pending","rawInput":{}}"#,
+            r#"{"sessionUpdate":"tool_call_update","toolCallId":"t","status":"completed","content":[],"rawOutput":"x"}"#,
+            r#"{"sessionUpdate":"plan","entries":[{"content":"c","priority":"high","status":"pending"}]}"#,
+            r#"{"sessionUpdate":"usage_update","used":1,"size":2}"#,
+            r#"{"sessionUpdate":"current_mode_update","currentModeId":"ask"}"#,
+            r#"{"sessionUpdate":"available_commands_update","availableCommands":[]}"#,
+        ];
+        for json in updates {
+            let update = read(json);
+            assert_eq!(update.typed.as_ref().ok(), serde_json::from_str(json).ok().as_ref(), "{json}");
+            assert!(update.typed.is_ok(), "{json}");
+            assert_eq!(update.raw.as_str(), json);
+        }
+    }
+
+    #[test]
+    fn what_the_schema_cannot_hold_is_kept_raw() {
+        let cases = [
+            (r#"{"sessionUpdate":"hologram","x":1}"#, "hologram"),
+            (r#"{"sessionUpdate":"agent_message_chunk"}"#, "agent_message_chunk"),
+            (r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"smell"}}"#, "agent_message_chunk"),
+            (r#"{"title":"no word"}"#, ""),
+            ("7", ""),
+        ];
+        for (json, word) in cases {
+            let update = read(json);
+            let unrecognised = update.typed.expect_err(json);
+            assert_eq!(unrecognised.word, word, "{json}");
+            assert!(!unrecognised.why.is_empty());
+            assert_eq!(update.raw.as_str(), json);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! From bytes to messages: what an agent wrote, line by line, made sense of.
+//!
+//! Nothing here waits or knows a session. Agents write banners, logs, colours and broken bytes between their messages;
+//! the contract is that every message among them is found and nothing else is ever answered.
+
+mod cleaning;
+mod gathering;
+mod lines;
+mod message;
+mod reader;
+
+pub(crate) use message::Message;
+pub(crate) use reader::{Heard, MessageReader};

@@ -1,0 +1,231 @@
+//! Finding the messages among everything an agent writes.
+
+use serde_json::value::RawValue;
+
+use super::cleaning::{is_decoration, undecorated};
+use super::gathering::{Gathering, Progress};
+use super::lines::{Line, Lines};
+use super::message::{Message, Parts};
+
+/// What was heard on an agent's output.
+#[derive(Debug)]
+pub(crate) enum Heard<'a> {
+    Message(Message<'a>),
+    /// A line that is no message, and is never answered.
+    Noise(&'a [u8]),
+    /// A line over the limit: its first bytes and its whole length.
+    TooLong {
+        head: &'a [u8],
+        length: u64,
+    },
+}
+
+/// Turns chunks of bytes into messages and noise, in order.
+#[derive(Debug)]
+pub(crate) struct MessageReader {
+    lines: Lines,
+    /// The lines so far of one pretty-printed message.
+    gathering: Option<Gathering>,
+}
+
+impl MessageReader {
+    pub(crate) fn new(max_line: usize) -> Self {
+        Self { lines: Lines::new(max_line), gathering: None }
+    }
+
+    /// Hands everything that `chunk` completes to `each`, in order.
+    pub(crate) fn push(&mut self, chunk: &[u8], each: &mut impl FnMut(Heard<'_>)) {
+        let gathering = &mut self.gathering;
+        self.lines.push(chunk, &mut |line| hear(gathering, line, each));
+    }
+
+    /// Hands over what is left when the stream ends.
+    pub(crate) fn finish(&mut self, each: &mut impl FnMut(Heard<'_>)) {
+        let gathering = &mut self.gathering;
+        self.lines.finish(&mut |line| hear(gathering, line, each));
+        give_up(gathering, each);
+    }
+}
+
+fn hear(gathering: &mut Option<Gathering>, line: Line<'_>, each: &mut impl FnMut(Heard<'_>)) {
+    let line = match line {
+        Line::Whole(line) => line,
+        Line::TooLong { head, length } => {
+            give_up(gathering, each);
+            return each(Heard::TooLong { head: undecorated(head), length });
+        }
+    };
+    let bytes = undecorated(line);
+    if let Some(gathered) = gathering {
+        // A line that is a message by itself shows that the lone brace before it was none.
+        if !complete(bytes) {
+            return match gathered.add(line) {
+                Progress::Open => {}
+                Progress::TooMuch => give_up(gathering, each),
+                Progress::Balanced => {
+                    let text = std::mem::take(&mut gathered.text);
+                    *gathering = None;
+                    objects(&text, &text, each);
+                }
+            };
+        }
+        give_up(gathering, each);
+    }
+    match bytes.first() {
+        None => {} // A blank line says nothing.
+        Some(b'{') if bytes == b"{" => *gathering = Some(Gathering::begun()),
+        Some(b'{') => objects(bytes, line, each),
+        Some(b'[') => batch(bytes, line, each),
+        Some(_) => each(Heard::Noise(line)),
+    }
+}
+
+/// What was gathered turned out to be no message.
+fn give_up(gathering: &mut Option<Gathering>, each: &mut impl FnMut(Heard<'_>)) {
+    if let Some(gathered) = gathering.take() {
+        each(Heard::Noise(&gathered.text));
+    }
+}
+
+/// Whether `bytes` are one message or more by themselves.
+fn complete(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"{") && matches!(serde_json::from_slice::<Parts<'_>>(bytes).map(Parts::message), Ok(Some(_)))
+}
+
+/// One object on the line, or several, perhaps with escape sequences between and after them.
+fn objects(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
+    // Nearly every line is exactly one message.
+    match serde_json::from_slice::<Parts<'_>>(bytes) {
+        Ok(parts) => return each(parts.message().map_or(Heard::Noise(line), Heard::Message)),
+        Err(_) if std::str::from_utf8(bytes).is_err() => {
+            // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
+            let lossy = String::from_utf8_lossy(bytes);
+            return objects(lossy.as_bytes(), line, each);
+        }
+        Err(_) => {}
+    }
+    let mut rest = bytes;
+    let mut heard = false;
+    while rest.first() == Some(&b'{') {
+        let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<Parts<'_>>();
+        let Some(Ok(parts)) = stream.next() else { break };
+        rest = undecorated(&rest[stream.byte_offset()..]);
+        if let Some(message) = parts.message() {
+            heard = true;
+            each(Heard::Message(message));
+        }
+    }
+    if !heard {
+        each(Heard::Noise(line));
+    } else if !is_decoration(rest) {
+        each(Heard::Noise(rest));
+    }
+}
+
+/// A JSON-RPC batch: an array of messages.
+fn batch(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
+    let lossy = String::from_utf8_lossy(bytes);
+    let mut stream = serde_json::Deserializer::from_str(&lossy).into_iter::<Vec<&RawValue>>();
+    let elements = match stream.next() {
+        Some(Ok(elements)) if !elements.is_empty() => elements,
+        _ => return each(Heard::Noise(line)),
+    };
+    for element in elements {
+        match serde_json::from_str::<Parts<'_>>(element.get()).map(Parts::message) {
+            Ok(Some(message)) => each(Heard::Message(message)),
+            _ => each(Heard::Noise(element.get().as_bytes())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn heard_in(chunks: &[&[u8]], max: usize) -> Vec<String> {
+        let mut seen = Vec::new();
+        let mut each = |heard: Heard<'_>| {
+            seen.push(match heard {
+                Heard::Message(Message::Request { id, method, .. }) => format!("request {id} {method}"),
+                Heard::Message(Message::Notification { method, .. }) => format!("notification {method}"),
+                Heard::Message(Message::Response { id, outcome: Ok(result) }) => format!("result {id} {result}"),
+                Heard::Message(Message::Response { id, outcome: Err(error) }) => format!("error {id} {error}"),
+                Heard::Noise(bytes) => format!("noise {}", String::from_utf8_lossy(bytes)),
+                Heard::TooLong { length, .. } => format!("too long {length}"),
+            });
+        };
+        let mut reader = MessageReader::new(max);
+        for chunk in chunks {
+            reader.push(chunk, &mut each);
+        }
+        reader.finish(&mut each);
+        seen
+    }
+
+    fn heard(text: &[u8]) -> Vec<String> {
+        heard_in(&[text], 1000)
+    }
+
+    #[test]
+    fn messages_are_found_among_everything_else() {
+        let cases: &[(&[u8], &[&str])] = &[
+            (b"Welcome!\n{\"id\":1,\"result\":2}\n", &["noise Welcome!", "result 1 2"]),
+            (b"42\n\"text\"\n[]\n[1]\n", &["noise 42", "noise \"text\"", "noise []", "noise 1"]),
+            (b"\n  \n\r\n", &[]),
+            (b"{\"id\":1,\"result\":2}\r\n", &["result 1 2"]),
+            (b"\xEF\xBB\xBF{\"id\":1,\"result\":2}", &["result 1 2"]),
+            (b"\x1b[2K{\"id\":1,\"result\":2}\x1b[0m\n", &["result 1 2"]),
+            (
+                b"{\"method\":\"a\"}{\"method\":\"b\"} \x1b[0m{\"method\":\"c\"}\n",
+                &["notification a", "notification b", "notification c"],
+            ),
+            (b"{\"method\":\"a\"} and a word\n", &["notification a", "noise and a word"]),
+            (b"[{\"method\":\"a\"},{\"id\":0,\"method\":\"b\"},7]\n", &["notification a", "request 0 b", "noise 7"]),
+            (b"{\"id\":1,\"result\":\"a\xFFb\"}\n", &["result 1 \"a\u{FFFD}b\""]),
+            (b"broken \xFF log\n", &["noise broken \u{FFFD} log"]),
+            (b"{\"level\":\"info\"}\n{\"id\":3}\n", &["noise {\"level\":\"info\"}", "noise {\"id\":3}"]),
+            (b"{\"id\":1,\"result\":\n", &["noise {\"id\":1,\"result\":"]),
+            (
+                b"{\n  \"id\": 1,\n  \"result\": {\n    \"a\": 2\n  }\n}\n{\"method\":\"a\"}\n",
+                &["result 1 {\n    \"a\": 2\n  }", "notification a"],
+            ),
+            (b"{\nnot json\n{\"method\":\"a\"}\n", &["noise {\nnot json", "notification a"]),
+            (b"{\nleft open\n", &["noise {\nleft open"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(heard(text), *expected, "{:?}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn a_line_too_long_is_passed_over() {
+        let mut text = vec![b'x'; 2000];
+        text.extend_from_slice(b"\n{\"method\":\"a\"}\n");
+        assert_eq!(heard(&text), ["too long 2000", "notification a"]);
+    }
+
+    #[test]
+    fn what_never_closes_is_given_up() {
+        let mut text = b"{\n".to_vec();
+        for _ in 0..2000 {
+            text.extend_from_slice(&[b'y'; 999]);
+            text.push(b'\n');
+        }
+        text.extend_from_slice(b"{\"method\":\"a\"}\n");
+        let seen = heard(&text);
+        assert_eq!(seen.last().unwrap(), "notification a");
+        assert!(seen[0].len() < 1024 * 1024 + 2000, "bounded");
+    }
+
+    proptest! {
+        #[test]
+        fn no_input_panics_and_no_message_after_it_is_lost(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0..300usize) {
+            let mut text = bytes.clone();
+            text.extend_from_slice(b"\n{\"id\":77,\"result\":1}\n");
+            let at = at.min(text.len());
+            let seen = heard_in(&[&text[..at], &text[at..]], 1000);
+            prop_assert!(seen.contains(&"result 77 1".to_owned()), "{:?}", seen);
+        }
+    }
+}
