@@ -20,6 +20,11 @@ use crate::session::{
 const MAX_EARLY: usize = 1_000;
 const MAX_EARLY_BYTES: usize = 1 << 20;
 
+/// About what an event holds in memory: itself, what was read out of it, and its raw JSON.
+fn in_memory(params: &RawValue) -> usize {
+    size_of::<SessionEvent>() + 2 * params.get().len()
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     open: HashMap<SessionId, Session>,
@@ -125,7 +130,7 @@ impl Router {
 
 impl State {
     pub(super) fn update(&mut self, params: &RawValue) {
-        let size = params.get().len();
+        let size = in_memory(params);
         match serde_json::from_str::<Addressed<'_>>(params.get()) {
             Ok(Addressed { session_id, update }) => {
                 let late = self.sessions.open.get(&session_id).is_none_or(|session| session.turn.is_none());
@@ -157,7 +162,7 @@ impl State {
             open.questions.retain(|question| !question.is_settled());
             open.questions.push(question);
         }
-        self.deliver(session_id, SessionEvent::Permission(asked), params.get().len());
+        self.deliver(session_id, SessionEvent::Permission(asked), in_memory(params));
         Ok(())
     }
 

@@ -1,0 +1,185 @@
+//! One conversation: the handle, and the task that waits for its agent.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use sidekicks_acp::{AgentName, Borrow, ConnectError, Lease, SessionEvent, SessionEvents};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::conversations::Common;
+use crate::core::{Core, Ticket};
+use crate::error::{AnswerError, SendError};
+use crate::message::MessageId;
+use crate::permission::PermissionId;
+use crate::prompt::Prompt;
+use crate::transcript::Transcript;
+
+/// The conversation with one agent. Cheap to clone; all clones are the same.
+///
+/// Nothing here waits for the agent but [`idle`](Self::idle): what comes of a call is told by the events.
+#[derive(Clone)]
+pub struct Conversation {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    common: Arc<Common>,
+    agent: AgentName,
+    core: Mutex<Core>,
+    /// The core wants something else than the task waits for.
+    changed: Arc<Notify>,
+    busy: watch::Receiver<bool>,
+}
+
+impl Conversation {
+    pub(crate) fn begin(agent: AgentName, common: Arc<Common>, runtime: &Handle) -> Self {
+        let (busy_sender, busy) = watch::channel(false);
+        let changed = Arc::new(Notify::new());
+        let core = Core::new(agent.clone(), Arc::clone(&common), busy_sender);
+        let shared = Arc::new(Shared { common, agent, core: Mutex::new(core), changed: Arc::clone(&changed), busy });
+        runtime.spawn(run(Arc::downgrade(&shared), changed));
+        Self { shared }
+    }
+
+    /// Whose conversation it is.
+    pub fn agent(&self) -> &AgentName {
+        &self.shared.agent
+    }
+
+    /// Says `prompt` to the agent, or queues it when a turn runs. Never waits; the message is in the transcript when
+    /// this returns.
+    ///
+    /// # Errors
+    /// When the message is empty, too many wait already, or the agent is gone. Nothing has changed then.
+    pub fn send(&self, prompt: impl Into<Prompt>) -> Result<MessageId, SendError> {
+        self.with_core(|core| core.send(prompt.into()))
+    }
+
+    /// Stops: cancels the turn that runs, and marks what is queued as not sent. Harmless when nothing runs.
+    ///
+    /// An agent that is being started is not waited for. Otherwise the turn ends by itself, usually at once; after
+    /// [`Options::cancel_timeout`](crate::Options::cancel_timeout) it is ended here, and the agent is stopped.
+    pub fn stop(&self) {
+        self.with_core(Core::stop);
+    }
+
+    /// Cancels the turn that runs; the queue goes on. Otherwise as [`stop`](Self::stop).
+    pub fn cancel_turn(&self) {
+        self.with_core(Core::cancel_turn);
+    }
+
+    /// Answers a question of the agent with the option of this id.
+    ///
+    /// # Errors
+    /// When the question is settled already: the answer reaches nobody. When there is no such option.
+    pub fn answer(&self, permission: &PermissionId, option: &str) -> Result<(), AnswerError> {
+        self.with_core(|core| core.answer(permission, option))
+    }
+
+    /// The conversation as it is now. Cheap, also while the agent writes.
+    pub fn messages(&self) -> Arc<Transcript> {
+        self.shared.common.hub.transcript(&self.shared.agent)
+    }
+
+    /// Waits until no turn runs and nothing is queued. Cancel-safe.
+    pub async fn idle(&self) {
+        let mut busy = self.shared.busy.clone();
+        // The sender lives in the core, and the core in `self`.
+        let _ = busy.wait_for(|busy| !busy).await;
+    }
+
+    fn with_core<T>(&self, call: impl FnOnce(&mut Core) -> T) -> T {
+        let result = call(&mut self.shared.core());
+        self.shared.changed.notify_one();
+        result
+    }
+}
+
+impl Shared {
+    fn core(&self) -> MutexGuard<'_, Core> {
+        self.core.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Conversation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conversation").field("agent", &self.shared.agent).finish_non_exhaustive()
+    }
+}
+
+/// What the task waits for.
+#[expect(clippy::large_enum_variant, reason = "one lives at a time, for a moment")]
+enum Input {
+    Changed,
+    Borrowed(Ticket, Result<Lease, ConnectError>),
+    Session(Option<SessionEvent>),
+    Late,
+}
+
+type Borrowing = Pin<Box<dyn Future<Output = Result<Lease, ConnectError>> + Send>>;
+
+/// Waits for the agent on behalf of the core, until the last handle is gone.
+async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
+    let mut borrowing: Option<(Ticket, Borrowing)> = None;
+    let mut session: Option<SessionEvents> = None;
+    loop {
+        let deadline = {
+            let Some(shared) = conversation.upgrade() else { return };
+            let mut core = shared.core();
+            match core.wants_lease() {
+                None => borrowing = None, // Also a start that nobody waits for any more.
+                Some((ticket, _)) if borrowing.as_ref().is_some_and(|(pending, _)| *pending == ticket) => {}
+                Some((ticket, connector)) => {
+                    let request = Borrow::by(shared.agent.as_str());
+                    borrowing = Some((ticket, Box::pin(async move { connector.borrow(request).await })));
+                }
+            }
+            if let Some(change) = core.take_session_change() {
+                session = change;
+            }
+            core.deadline()
+        };
+        let input = tokio::select! {
+            () = changed.notified() => Input::Changed,
+            (ticket, lease) = lease(&mut borrowing) => Input::Borrowed(ticket, lease),
+            event = next(&mut session) => Input::Session(event),
+            () = at(deadline) => Input::Late,
+        };
+        let Some(shared) = conversation.upgrade() else { return };
+        match input {
+            Input::Changed => {}
+            Input::Borrowed(ticket, lease) => {
+                borrowing = None;
+                shared.core().borrowed(ticket, lease);
+            }
+            Input::Session(Some(event)) => shared.core().hear(event),
+            Input::Session(None) => session = None,
+            Input::Late => shared.core().late(Instant::now()),
+        }
+    }
+}
+
+async fn lease(borrowing: &mut Option<(Ticket, Borrowing)>) -> (Ticket, Result<Lease, ConnectError>) {
+    match borrowing {
+        Some((ticket, pending)) => (*ticket, pending.await),
+        None => std::future::pending().await,
+    }
+}
+
+async fn next(session: &mut Option<SessionEvents>) -> Option<SessionEvent> {
+    match session {
+        Some(events) => events.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

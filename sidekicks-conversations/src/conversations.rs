@@ -1,0 +1,165 @@
+//! All conversations of a program.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sidekicks_acp::schema::McpServer;
+use sidekicks_acp::{AgentName, Connector};
+use tokio::runtime::Handle;
+
+use crate::conversation::Conversation;
+use crate::hub::{Hub, Subscription};
+
+/// Where conversations find their agents. Asked at each turn, so that a change takes effect at the next one.
+///
+/// A function from a name to a profile is one, and so is a map.
+pub trait AgentDirectory: Send + Sync {
+    /// The agent of this name, if there is one.
+    fn find(&self, name: &AgentName) -> Option<AgentProfile>;
+}
+
+impl<F: Fn(&AgentName) -> Option<AgentProfile> + Send + Sync> AgentDirectory for F {
+    fn find(&self, name: &AgentName) -> Option<AgentProfile> {
+        self(name)
+    }
+}
+
+impl AgentDirectory for HashMap<AgentName, AgentProfile> {
+    fn find(&self, name: &AgentName) -> Option<AgentProfile> {
+        self.get(name).cloned()
+    }
+}
+
+/// How an agent is talked to.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct AgentProfile {
+    /// Where a connection to it is borrowed, for one turn at a time.
+    pub connector: Arc<dyn Connector>,
+    /// The folder it works in; an absolute path.
+    pub cwd: PathBuf,
+    /// Tool servers that it is to connect to.
+    pub mcp_servers: Vec<McpServer>,
+}
+
+impl AgentProfile {
+    /// An agent that works in `cwd`, an absolute path.
+    pub fn new(connector: impl Connector, cwd: impl Into<PathBuf>) -> Self {
+        Self { connector: Arc::new(connector), cwd: cwd.into(), mcp_servers: Vec::new() }
+    }
+}
+
+impl fmt::Debug for AgentProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentProfile").field("cwd", &self.cwd).finish_non_exhaustive()
+    }
+}
+
+/// How conversations behave.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// How many messages may wait in one conversation. Default: 100.
+    pub queue: usize,
+    /// How long an agent may take to end a turn that was cancelled, before the turn is ended here and the agent is
+    /// stopped. Default: 10 seconds.
+    pub cancel_timeout: Duration,
+    /// How many events a subscriber may be behind before it gets a reset. Default: 4096.
+    pub backlog: usize,
+    /// The time of day, in milliseconds since the Unix epoch. Default: the system's.
+    pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { queue: 100, cancel_timeout: Duration::from_secs(10), backlog: 4096, clock: Arc::new(system_clock) }
+    }
+}
+
+fn system_clock() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { queue, cancel_timeout, backlog, clock: _ } = self;
+        f.debug_struct("Options")
+            .field("queue", queue)
+            .field("cancel_timeout", cancel_timeout)
+            .field("backlog", backlog)
+            .finish_non_exhaustive()
+    }
+}
+
+/// All conversations: one with each agent, in memory. Cheap to clone; all clones are the same.
+///
+/// When the last clone and the last [`Conversation`] are dropped, running turns are cancelled.
+#[derive(Clone)]
+pub struct Conversations {
+    shared: Arc<Shared>,
+}
+
+/// What the conversations of a program have in common.
+pub(crate) struct Common {
+    pub(crate) directory: Box<dyn AgentDirectory>,
+    pub(crate) options: Options,
+    pub(crate) hub: Arc<Hub>,
+    /// Numbers messages and questions: no id is used twice.
+    next: AtomicU64,
+}
+
+struct Shared {
+    common: Arc<Common>,
+    runtime: Handle,
+    conversations: Mutex<HashMap<AgentName, Conversation>>,
+}
+
+impl Common {
+    pub(crate) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        (self.options.clock)()
+    }
+}
+
+impl Conversations {
+    /// No conversations yet, with the agents of `directory`. Must be called in a tokio runtime.
+    pub fn new(directory: impl AgentDirectory + 'static, options: Options) -> Self {
+        let hub = Arc::new(Hub::new(options.backlog));
+        let common = Common { directory: Box::new(directory), options, hub, next: AtomicU64::new(1) };
+        let shared = Shared { common: Arc::new(common), runtime: Handle::current(), conversations: Mutex::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The conversation with this agent: made on first use, then always the same. `None` where there is no such agent
+    /// and never was.
+    pub fn with(&self, agent: &AgentName) -> Option<Conversation> {
+        let mut conversations = self.shared.conversations.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = conversations.get(agent) {
+            return Some(known.clone());
+        }
+        self.shared.common.directory.find(agent)?;
+        self.shared.common.hub.add(agent);
+        let conversation = Conversation::begin(agent.clone(), Arc::clone(&self.shared.common), &self.shared.runtime);
+        conversations.insert(agent.clone(), conversation.clone());
+        Some(conversation)
+    }
+
+    /// The events of all conversations; a reset of each comes first.
+    pub fn subscribe(&self) -> Subscription {
+        self.shared.common.hub.subscribe()
+    }
+}
+
+impl fmt::Debug for Conversations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conversations").finish_non_exhaustive()
+    }
+}

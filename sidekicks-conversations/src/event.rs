@@ -1,0 +1,189 @@
+//! What happens in conversations, as data.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sidekicks_acp::AgentName;
+use sidekicks_acp::schema::{AvailableCommand, SessionConfigOption, SessionModeState, UsageUpdate};
+
+use crate::message::{Message, MessageId};
+use crate::part::{Part, PartKind};
+use crate::permission::{Permission, PermissionId};
+use crate::transcript::Transcript;
+
+/// Something that happened in a conversation.
+///
+/// Serialised as `{"event": NAME, "payload": {…}}`, with camelCase keys. Applying the events that follow a
+/// [`Reset`](Self::Reset) to it, by [`Transcript::apply`], gives the conversation as it is now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", content = "payload", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Event {
+    /// The whole conversation as it is: first for every subscriber, and for one that fell behind.
+    #[serde(rename = "conversation:reset")]
+    Reset(Arc<Transcript>),
+    /// A message was added, changed or finished.
+    #[serde(rename = "message:updated")]
+    MessageUpdated {
+        /// Whose conversation.
+        agent: AgentName,
+        /// The whole message.
+        message: Arc<Message>,
+    },
+    /// A part of a message grew or was replaced. An index one beyond the last begins a new part.
+    #[serde(rename = "message:delta")]
+    MessageDelta {
+        /// Whose conversation.
+        agent: AgentName,
+        /// Which message.
+        message_id: MessageId,
+        /// Which part of it, from 0.
+        index: usize,
+        /// The kind of the part.
+        kind: PartKind,
+        /// What is appended to a text or thought.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        /// The whole new part, for every other kind.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        part: Option<Part>,
+    },
+    /// A turn began, ended or changed.
+    #[serde(rename = "turn:changed")]
+    TurnChanged {
+        /// Whose conversation.
+        agent: AgentName,
+        /// The turn as it is.
+        #[serde(flatten)]
+        turn: TurnState,
+    },
+    /// The agent asks for permission.
+    #[serde(rename = "permission:requested")]
+    PermissionRequested(Arc<Permission>),
+    /// A question is settled; an answer reaches nobody any more.
+    #[serde(rename = "permission:resolved")]
+    PermissionResolved {
+        /// Which one.
+        id: PermissionId,
+        /// Whose conversation.
+        agent: AgentName,
+        /// How.
+        outcome: Outcome,
+        /// The id of the option that was chosen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        option: Option<String>,
+        /// Who or what settled it.
+        by: ResolvedBy,
+    },
+    /// How much of its context the agent has used.
+    #[serde(rename = "usage:changed")]
+    UsageChanged {
+        /// Whose conversation.
+        agent: AgentName,
+        /// As the agent tells it.
+        usage: UsageUpdate,
+    },
+    /// What the session offers changed; what is absent did not.
+    #[serde(rename = "agent:changed")]
+    AgentChanged {
+        /// Whose conversation.
+        agent: AgentName,
+        /// What changed.
+        #[serde(flatten)]
+        offer: Offer,
+    },
+}
+
+/// The turn of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TurnState {
+    /// Whether a turn runs.
+    pub busy: bool,
+    /// How many messages wait.
+    pub queued: usize,
+    /// What the turn is at.
+    pub phase: TurnPhase,
+    /// How many tool calls failed in a row. Not counted yet: always 0.
+    pub failed_tools: u32,
+}
+
+/// What a turn is at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TurnPhase {
+    /// No turn runs.
+    #[default]
+    Idle,
+    /// Other agents hold all the room.
+    Waiting,
+    /// The agent starts, or its session is opened.
+    Starting,
+    /// The agent works.
+    Answering,
+    /// The agent waits for an answer of the person.
+    Asking,
+    /// The turn is being cancelled.
+    Stopping,
+}
+
+/// What a session offers, or what of it changed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Offer {
+    /// The agent's own commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commands: Option<Vec<AvailableCommand>>,
+    /// The modes it can be in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<SessionModeState>,
+    /// What can be chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_options: Option<Vec<SessionConfigOption>>,
+    /// What the agent calls the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+/// How a question was settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// An option was chosen.
+    Selected,
+    /// Nobody answered, because the turn is over or the agent took the question back.
+    Cancelled,
+}
+
+/// Who or what settled a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ResolvedBy {
+    /// Somebody who called [`Conversation::answer`](crate::Conversation::answer).
+    User,
+    /// The turn was cancelled.
+    Stop,
+    /// The agent took it back, ended the turn or left.
+    Agent,
+}
+
+impl Event {
+    /// Whose conversation it is about.
+    pub fn agent(&self) -> &AgentName {
+        match self {
+            Self::Reset(transcript) => &transcript.agent,
+            Self::PermissionRequested(permission) => &permission.agent,
+            Self::MessageUpdated { agent, .. }
+            | Self::MessageDelta { agent, .. }
+            | Self::TurnChanged { agent, .. }
+            | Self::PermissionResolved { agent, .. }
+            | Self::UsageChanged { agent, .. }
+            | Self::AgentChanged { agent, .. } => agent,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What went wrong with a message, as data.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sidekicks_acp::schema::AuthMethod;
+use sidekicks_acp::{AgentError, CallError, ConnectError, End, ExitStatus, Phase, StartError};
+
+/// What went wrong with a message: everything that the crates below knew of it.
+///
+/// Texts of the agent (`message`, `stderr`, `data`) may hold control characters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Failure {
+    /// A code of [`sidekicks_acp::CODES`], for which an interface has a sentence.
+    pub code: String,
+    /// The reason in the words of the agent or of the system.
+    pub message: String,
+    /// What was being done.
+    pub phase: Phase,
+    /// Whether the agent may have seen the prompt.
+    pub prompt_sent: bool,
+    /// The agent's JSON-RPC error code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rpc_code: Option<i64>,
+    /// The data of the agent's error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+    /// The exit code of the agent's process, 0 to 255.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended the agent's process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// The last lines that the agent wrote to stderr, and those on stdout that were no messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    /// The program that was to be started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// When it makes sense to try again, in milliseconds from then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// Where a login is needed: the ways there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Vec<AuthMethod>>,
+}
+
+impl Failure {
+    fn new(code: &str, message: impl ToString, phase: Phase, prompt_sent: bool) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.to_string(),
+            phase,
+            prompt_sent,
+            rpc_code: None,
+            data: None,
+            exit_code: None,
+            signal: None,
+            stderr: None,
+            program: None,
+            retry_after_ms: None,
+            methods: None,
+        }
+    }
+
+    /// A call to the agent failed in `phase`.
+    pub(crate) fn of_call(error: &CallError, phase: Phase) -> Self {
+        let prompt_sent = phase == Phase::Prompt && error.sent();
+        let this = Self::new(error.code(), error, phase, prompt_sent);
+        match error {
+            CallError::Agent(error) => this.with_agent(error),
+            CallError::Ended { end, .. } => this.with_end(end),
+            _ => this,
+        }
+    }
+
+    /// No connection was to be had.
+    pub(crate) fn of_connect(error: &ConnectError) -> Self {
+        match error {
+            ConnectError::Start(error) => Self::of_start(error),
+            ConnectError::Backoff { retry_after, last } => {
+                let retry_after_ms = Some(millis(*retry_after));
+                Self { code: "backoff".to_owned(), retry_after_ms, ..Self::of_start(last) }
+            }
+            other => Self::new(other.code(), other, Phase::Spawn, false),
+        }
+    }
+
+    fn of_start(error: &StartError) -> Self {
+        let mut this = Self::new(error.code(), &error.failure, error.phase(), false);
+        this.program = error.program.as_ref().map(|program| program.to_string_lossy().into_owned());
+        match &error.failure {
+            sidekicks_acp::StartFailure::Handshake(CallError::Agent(error)) => this = this.with_agent(error),
+            sidekicks_acp::StartFailure::Left(end) => this = this.with_end(end),
+            _ => {}
+        }
+        if let Some(status) = error.exit {
+            this = this.with_status(status);
+        }
+        let mut lines = error.noise.clone();
+        lines.extend((!error.stderr.is_empty()).then(|| error.stderr.clone()));
+        this.stderr = (!lines.is_empty()).then(|| lines.join("\n"));
+        this
+    }
+
+    fn with_agent(self, error: &AgentError) -> Self {
+        let methods = error.login_required().then(|| error.methods.clone());
+        Self { rpc_code: Some(error.code), data: error.data.clone(), methods, ..self }
+    }
+
+    fn with_end(self, end: &End) -> Self {
+        match end.exit() {
+            Some(exit) => {
+                let stderr = (!exit.stderr.is_empty()).then(|| exit.stderr.clone());
+                Self { stderr, ..self.with_status(exit.status) }
+            }
+            None => self,
+        }
+    }
+
+    fn with_status(self, status: ExitStatus) -> Self {
+        Self { exit_code: status.code(), signal: status.signal(), ..self }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,121 @@
+//! What was said.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::part::Part;
+
+/// Names one message; opaque, and never used again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MessageId(Arc<str>);
+
+impl MessageId {
+    pub(crate) fn numbered(number: u64) -> Self {
+        Self(format!("m{number}").into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Role {
+    /// The person.
+    User,
+    /// The agent.
+    Agent,
+    /// The program, by a [code](Message::code) that an interface turns into a sentence.
+    System,
+}
+
+/// One message of a conversation, made of parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Message {
+    /// Its name.
+    pub id: MessageId,
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, in order.
+    pub parts: Vec<Part>,
+    /// When it was begun, in milliseconds since the Unix epoch, by [`Options::clock`](crate::Options::clock).
+    pub at: u64,
+    /// It waits until the agent has answered what came before.
+    pub queued: bool,
+    /// The agent never got it. It is not lost: it can be sent again.
+    pub not_sent: bool,
+    /// Of an agent's message: what it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<MessageId>,
+    /// Of a finished agent's message: why the agent stopped. After a cancel it is `cancelled`, whatever the agent
+    /// calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// The agent's own word, where [`stop_reason`](Self::stop_reason) is not it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_stop_reason: Option<String>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// A finished agent's message in which the agent neither said anything nor used a tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub empty: bool,
+    /// Of a system message: what it says, one of [`SYSTEM_CODES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Of a system message: the particulars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<Map<String, Value>>,
+}
+
+/// Every code that a system message can have, in alphabetical order.
+///
+/// - `agent-exited`: it left between two turns, by itself. Params: `exitCode`, `signal`, `stderr`.
+/// - `agent-restarted`: it no longer remembers the beginning.
+/// - `agent-unavailable`: it could not be started or reached. The message that was not sent has the error.
+/// - `agent-unresponsive`: it did not obey a cancel, and is stopped.
+/// - `login-required`: it wants a login first. Params: `methods`.
+pub const SYSTEM_CODES: &[&str] =
+    &["agent-exited", "agent-restarted", "agent-unavailable", "agent-unresponsive", "login-required"];
+
+impl Message {
+    pub(crate) fn new(id: MessageId, role: Role, at: u64) -> Self {
+        Self {
+            id,
+            role,
+            parts: Vec::new(),
+            at,
+            queued: false,
+            not_sent: false,
+            reply_to: None,
+            stop_reason: None,
+            agent_stop_reason: None,
+            error: None,
+            empty: false,
+            code: None,
+            params: None,
+        }
+    }
+
+    /// Whether an agent's message is finished: nothing is added to it but what comes late.
+    pub fn is_finished(&self) -> bool {
+        self.role != Role::Agent || self.stop_reason.is_some() || self.error.is_some()
+    }
+}

@@ -1,0 +1,206 @@
+//! A question of the agent, in words of ours.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sidekicks_acp::{AgentName, PermissionOption, PermissionRequest};
+
+use crate::message::MessageId;
+use crate::part::{Diff, ToolPart};
+use crate::tool;
+
+/// Names one question; opaque, and never used again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PermissionId(Arc<str>);
+
+impl PermissionId {
+    pub(crate) fn numbered(number: u64) -> Self {
+        Self(format!("p{number}").into())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PermissionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The agent asks for permission to do something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Permission {
+    /// Its name.
+    pub id: PermissionId,
+    /// Who asks.
+    pub agent: AgentName,
+    /// In which message, where it is asked in a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+    /// For which tool call; may be one that no message has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// What it is about, in the agent's words.
+    pub title: String,
+    /// What is to be done.
+    pub action: Action,
+    /// The command that is to be run, as a shell would read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The files that are concerned.
+    pub paths: Vec<String>,
+    /// The changes that are to be made.
+    pub diffs: Vec<Diff>,
+    /// What the tool is to be given, as the agent sent it.
+    pub raw_input: Value,
+    /// What may destroy data.
+    pub dangers: Vec<Danger>,
+    /// What can be answered: allow once, allow always, reject always, reject once, then what ACP does not know.
+    pub options: Vec<Choice>,
+}
+
+/// What an agent wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Action {
+    RunCommand,
+    EditFile,
+    DeleteFile,
+    MoveFile,
+    ReadFile,
+    Fetch,
+    Search,
+    SwitchMode,
+    Other,
+}
+
+/// One answer that can be given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Choice {
+    /// What is given to [`Conversation::answer`](crate::Conversation::answer).
+    pub id: String,
+    /// `allow_once`, `allow_always`, `reject_always`, `reject_once`, or the agent's own word.
+    pub kind: String,
+    /// The agent's label.
+    pub name: String,
+}
+
+/// Something that may destroy data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Danger {
+    /// Why.
+    pub code: String,
+    /// How sure that is.
+    pub level: DangerLevel,
+    /// Where it begins in the command, in bytes.
+    pub start: usize,
+    /// Where it ends in the command, in bytes.
+    pub end: usize,
+}
+
+/// How sure a danger is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DangerLevel {
+    /// It destroys data.
+    Destructive,
+    /// What it does cannot be told.
+    Unclear,
+}
+
+/// The code of a command that was not looked into, so that nothing is known of it.
+const NOT_ANALYSED: &str = "not-analysed";
+
+impl Permission {
+    /// What `request` asks. Agents may send no more than the id of a tool call that they announced: `known`.
+    pub(crate) fn of(
+        request: &PermissionRequest,
+        known: Option<&ToolPart>,
+        id: PermissionId,
+        agent: AgentName,
+        message_id: Option<MessageId>,
+    ) -> Self {
+        let params = request.raw.to_value();
+        let call = &params["toolCall"];
+        let mut part = known.cloned().unwrap_or_default();
+        tool::update(&mut part, call);
+        let action = action(&part);
+        let command = match action {
+            Action::RunCommand => {
+                tool::command(&part.input).or_else(|| (!part.title.is_empty()).then(|| part.title.clone()))
+            }
+            _ => None,
+        };
+        // Until commands are read on a syntax tree nothing is known of them, and that is what is said.
+        let dangers = command.iter().map(|command| Danger {
+            code: NOT_ANALYSED.to_owned(),
+            level: DangerLevel::Unclear,
+            start: 0,
+            end: command.len(),
+        });
+        let dangers = dangers.collect();
+        let paths = tool::paths(&part);
+        Self {
+            id,
+            agent,
+            message_id,
+            tool_call_id: call["toolCallId"].as_str().map(str::to_owned),
+            title: part.title,
+            action,
+            command,
+            paths,
+            diffs: part.diffs,
+            raw_input: part.input,
+            dangers,
+            options: ordered(&request.options),
+        }
+    }
+}
+
+fn action(part: &ToolPart) -> Action {
+    match part.tool_kind.as_str() {
+        "execute" => Action::RunCommand,
+        "edit" => Action::EditFile,
+        "delete" => Action::DeleteFile,
+        "move" => Action::MoveFile,
+        "read" => Action::ReadFile,
+        "fetch" => Action::Fetch,
+        "search" => Action::Search,
+        "switch_mode" => Action::SwitchMode,
+        _ if tool::command(&part.input).is_some() => Action::RunCommand,
+        _ if !part.diffs.is_empty() => Action::EditFile,
+        _ => Action::Other,
+    }
+}
+
+/// The options in the order in which they are shown; among equals the agent's order stays.
+fn ordered(options: &[PermissionOption]) -> Vec<Choice> {
+    let place = |kind: &str| match kind {
+        "allow_once" => 0,
+        "allow_always" => 1,
+        "reject_always" => 2,
+        "reject_once" => 3,
+        _ => 4,
+    };
+    let choice = |option: &PermissionOption| Choice {
+        id: option.id.clone(),
+        kind: option.kind.clone(),
+        name: option.name.clone(),
+    };
+    let mut choices: Vec<Choice> = options.iter().map(choice).collect();
+    choices.sort_by_key(|choice| place(&choice.kind));
+    choices
+}

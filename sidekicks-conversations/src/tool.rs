@@ -1,0 +1,171 @@
+//! What agents send of a tool call, put into one shape.
+//!
+//! The raw JSON is read here, not the schema's types: those drop words that they do not know.
+
+use serde_json::Value;
+
+use crate::part::{Diff, Location, ToolPart};
+
+/// Takes what `update` says of the call; what it leaves out, or says with `null`, stays as it was.
+pub(crate) fn update(part: &mut ToolPart, update: &Value) {
+    let text = |key: &str| update[key].as_str().map(str::to_owned);
+    part.id = text("toolCallId").unwrap_or(std::mem::take(&mut part.id));
+    part.title = text("title").unwrap_or(std::mem::take(&mut part.title));
+    part.tool_kind = text("kind").unwrap_or(std::mem::take(&mut part.tool_kind));
+    part.status = text("status").unwrap_or(std::mem::take(&mut part.status));
+    if part.tool_kind.is_empty() {
+        "other".clone_into(&mut part.tool_kind);
+    }
+    if part.status.is_empty() {
+        "pending".clone_into(&mut part.status);
+    }
+    if let Some(input) = update.get("rawInput").filter(|input| !input.is_null()) {
+        part.input = input.clone();
+    }
+    if let Some(content) = update["content"].as_array() {
+        part.diffs = content.iter().filter(|item| item["type"] == "diff").filter_map(diff).collect();
+        part.output = content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n");
+    }
+    if part.output.is_empty() {
+        part.output = output(&update["rawOutput"]).unwrap_or_default();
+    }
+    if let Some(locations) = update["locations"].as_array() {
+        part.locations = locations.iter().filter_map(location).collect();
+    }
+}
+
+/// Whether the call is still open.
+pub(crate) fn is_open(status: &str) -> bool {
+    !matches!(status, "completed" | "failed" | "cancelled" | "unfinished")
+}
+
+/// The command in the input of a tool, as a shell would read it.
+pub(crate) fn command(input: &Value) -> Option<String> {
+    let given = ["command", "cmd"].iter().find_map(|key| input.get(*key).filter(|value| !value.is_null()))?;
+    match given {
+        Value::String(command) => Some(command.clone()),
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            match words?.as_slice() {
+                [] => None,
+                // A shell that is given one line is that line.
+                [shell, "-c" | "-lc", line] if is_shell(shell) => Some((*line).to_owned()),
+                words => Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn is_shell(program: &str) -> bool {
+    matches!(program.rsplit('/').next(), Some("sh" | "bash" | "zsh" | "dash"))
+}
+
+/// A word as a POSIX shell takes it for one word (2.2.2, single quotes).
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// The files that a call is about, each once.
+pub(crate) fn paths(part: &ToolPart) -> Vec<String> {
+    let given = ["path", "file_path", "abs_path", "filePath"].iter().filter_map(|key| part.input[*key].as_str());
+    let all = part.locations.iter().map(|location| location.path.as_str());
+    let all = all.chain(part.diffs.iter().map(|diff| diff.path.as_str())).chain(given);
+    let mut paths: Vec<String> = Vec::new();
+    for path in all {
+        if !paths.iter().any(|known| known == path) {
+            paths.push(path.to_owned());
+        }
+    }
+    paths
+}
+
+fn diff(item: &Value) -> Option<Diff> {
+    let path = item["path"].as_str()?.to_owned();
+    let old_text = item["oldText"].as_str().map(str::to_owned);
+    Some(Diff { path, old_text, new_text: item["newText"].as_str().unwrap_or_default().to_owned() })
+}
+
+fn location(item: &Value) -> Option<Location> {
+    Some(Location { path: item["path"].as_str()?.to_owned(), line: item["line"].as_u64() })
+}
+
+/// The text in what a tool gave: agents send a string, an object with it under one of a few names, or a list.
+fn output(raw: &Value) -> Option<String> {
+    match raw {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Object(fields) if fields.is_empty() => None,
+        Value::Object(fields) => {
+            let known = ["output", "formatted_output", "aggregated_output", "stdout", "content", "result"];
+            let text = known.iter().find_map(|key| fields.get(*key).and_then(Value::as_str)).map(str::to_owned);
+            text.or_else(|| serde_json::to_string_pretty(raw).ok())
+        }
+        other => serde_json::to_string_pretty(other).ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_command_of_every_form() {
+        let cases = [
+            (json!({"command": "ls -l"}), Some("ls -l")),
+            (json!({"cmd": "ls"}), Some("ls")),
+            (json!({"command": ["/bin/bash", "-lc", "echo hi > out; cat out"]}), Some("echo hi > out; cat out")),
+            (json!({"command": ["git", "commit", "-m", "it's done"]}), Some(r"git commit -m 'it'\''s done'")),
+            (json!({"command": null, "cmd": ["ls", ""]}), Some("ls ''")),
+            (json!({"command": ["ls", 3]}), None),
+            (json!({"command": []}), None),
+            (json!({"path": "x"}), None),
+            (json!("ls"), None),
+        ];
+        for (input, expected) in cases {
+            assert_eq!(command(&input).as_deref(), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn an_update_says_only_what_changes() {
+        let mut part = ToolPart::default();
+        update(
+            &mut part,
+            &json!({"toolCallId": "t", "title": "T", "kind": "teleport", "rawInput": {}, "locations": [{"path": "a", "line": 3}, {}]}),
+        );
+        assert_eq!((part.tool_kind.as_str(), part.status.as_str()), ("teleport", "pending"));
+        update(
+            &mut part,
+            &json!({"toolCallId": "t", "status": "in_progress", "title": null, "rawInput": {"path": "b"}, "content": [
+            {"type": "content", "content": {"type": "text", "text": "one"}},
+            {"type": "diff", "path": "c", "oldText": null, "newText": "new"},
+            {"type": "hologram"},
+            {"type": "content", "content": {"type": "text", "text": "two"}}]}),
+        );
+        assert_eq!((part.title.as_str(), part.output.as_str()), ("T", "one\ntwo"));
+        assert_eq!(paths(&part), ["a", "c", "b"]);
+        assert_eq!(part.diffs[0].old_text, None);
+        update(&mut part, &json!({"status": "done for", "content": [], "rawOutput": {"stdout": "three"}}));
+        assert_eq!((part.status.as_str(), part.output.as_str(), part.diffs.len()), ("done for", "three", 0));
+    }
+
+    #[test]
+    fn output_of_every_form() {
+        let cases = [
+            (json!("text"), Some("text")),
+            (json!({"output": "text", "exitCode": 0}), Some("text")),
+            (json!({}), None),
+            (json!(null), None),
+            (json!([1]), Some("[\n  1\n]")),
+        ];
+        for (raw, expected) in cases {
+            assert_eq!(output(&raw).as_deref(), expected, "{raw}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A conversation as it is at one moment.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sidekicks_acp::AgentName;
+use sidekicks_acp::schema::{AvailableCommand, SessionConfigOption, SessionModeState, UsageUpdate};
+
+use crate::event::{Event, TurnState};
+use crate::message::{Message, MessageId};
+use crate::part::Part;
+use crate::permission::Permission;
+use crate::text::Text;
+
+/// A conversation as it is at one moment; the payload of `conversation:reset`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Transcript {
+    /// Whose conversation.
+    pub agent: AgentName,
+    /// What was said, in order.
+    pub messages: Vec<Arc<Message>>,
+    /// The turn.
+    #[serde(flatten)]
+    pub turn: TurnState,
+    /// The questions that are open, in the order in which they came.
+    pub permissions: Vec<Arc<Permission>>,
+    /// How much of its context the agent has used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageUpdate>,
+    /// The agent's own commands.
+    pub commands: Vec<AvailableCommand>,
+    /// The modes the agent can be in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<SessionModeState>,
+    /// What can be chosen.
+    pub config_options: Vec<SessionConfigOption>,
+    /// What the agent calls the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+}
+
+impl Transcript {
+    /// A conversation in which nothing was said.
+    pub fn new(agent: AgentName) -> Self {
+        Self {
+            agent,
+            messages: Vec::new(),
+            turn: TurnState::default(),
+            permissions: Vec::new(),
+            usage: None,
+            commands: Vec::new(),
+            modes: None,
+            config_options: Vec::new(),
+            title: None,
+        }
+    }
+
+    /// The message of this id.
+    pub fn message(&self, id: &MessageId) -> Option<&Arc<Message>> {
+        // What is looked for is nearly always at the end.
+        self.messages.iter().rev().find(|message| message.id == *id)
+    }
+
+    /// Takes what happened. This is the only way in which a conversation changes, here as in every mirror of it.
+    ///
+    /// An event of another agent changes nothing, nor does a delta for a message that is not there.
+    pub fn apply(&mut self, event: &Event) {
+        if *event.agent() != self.agent {
+            return;
+        }
+        match event {
+            Event::Reset(whole) => *self = Self::clone(whole),
+            Event::MessageUpdated { message, .. } => {
+                match self.messages.iter_mut().rev().find(|known| known.id == message.id) {
+                    Some(known) => *known = Arc::clone(message),
+                    None => self.messages.push(Arc::clone(message)),
+                }
+            }
+            Event::MessageDelta { message_id, index, text, part, .. } => {
+                let Some(message) = self.messages.iter_mut().rev().find(|known| known.id == *message_id) else {
+                    return;
+                };
+                let parts = &mut Arc::make_mut(message).parts;
+                let next = parts.len();
+                match (parts.get_mut(*index), text, part) {
+                    (Some(known), _, Some(part)) => *known = part.clone(),
+                    (Some(known), Some(text), None) => {
+                        if let Some(known) = known.text_mut() {
+                            known.push_str(text);
+                        }
+                    }
+                    (None, text, part) if *index == next => parts.extend(begun(event, text, part)),
+                    _ => {}
+                }
+            }
+            Event::TurnChanged { turn, .. } => self.turn = turn.clone(),
+            Event::PermissionRequested(permission) => self.permissions.push(Arc::clone(permission)),
+            Event::PermissionResolved { id, .. } => self.permissions.retain(|open| open.id != *id),
+            Event::UsageChanged { usage, .. } => self.usage = Some(usage.clone()),
+            Event::AgentChanged { offer, .. } => {
+                let offer = offer.clone();
+                self.commands = offer.commands.unwrap_or(std::mem::take(&mut self.commands));
+                self.modes = offer.modes.or(self.modes.take());
+                self.config_options = offer.config_options.unwrap_or(std::mem::take(&mut self.config_options));
+                self.title = offer.title.or(self.title.take());
+            }
+        }
+    }
+}
+
+/// The part that a delta begins.
+fn begun(event: &Event, text: &Option<String>, part: &Option<Part>) -> Option<Part> {
+    let Event::MessageDelta { kind, .. } = event else { return None };
+    let text = text.as_deref().map(Text::from);
+    match (part, text, kind) {
+        (Some(part), ..) => Some(part.clone()),
+        (None, Some(text), crate::PartKind::Text) => Some(Part::Text { text }),
+        (None, Some(text), crate::PartKind::Thought) => Some(Part::Thought { text }),
+        _ => None,
+    }
+}
