@@ -1,10 +1,27 @@
-//! The `sidekicks` command line.
+//! The `sidekicks` command line: arguments in, sentences out. What an embedder would want is in the libraries.
 
+mod args;
+mod ask;
 mod demo_agent;
+mod exit;
+mod harmless;
+mod lang;
+mod say;
+mod signals;
+mod terminal;
 
-fn main() -> std::process::ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("demo-agent") => demo_agent::main(),
-        _ => std::process::ExitCode::from(2),
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use lang::Lang;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let lang = args.lang.unwrap_or_else(|| Lang::of_environment(|name| std::env::var(name).ok()));
+    match args.command {
+        Command::DemoAgent => demo_agent::main(),
+        Command::Ask(ask) => ask::main(ask, args.json, lang),
     }
 }

@@ -74,18 +74,17 @@ fn code(code: &Value) -> i64 {
 }
 
 fn explanation(said: &str, data: Option<&Value>) -> Option<String> {
-    let said = unwrapped(said);
+    let said = some(&unwrapped(said));
     let more = data.and_then(|data| match data {
-        Value::String(text) => some(text),
+        Value::String(text) => {
+            let text = some(text)?;
+            // A bare word (a method, an id) explains nothing without what it belongs to.
+            let bare = !text.contains(char::is_whitespace);
+            said.as_ref().filter(|_| bare).map(|said| format!("{said}: {text}")).or(Some(text))
+        }
         _ => ["error", "message", "details"].iter().find_map(|key| told(&data[*key])),
     });
-    match (some(&said), more) {
-        // A bare word (a method, an id) explains nothing without what it belongs to.
-        (Some(said), Some(more)) if !more.contains(char::is_whitespace) && !said.contains(&more) => {
-            Some(format!("{said}: {more}"))
-        }
-        (said, more) => more.or(said),
-    }
+    more.or(said)
 }
 
 /// Some HTTP clients put the JSON answer of a server into the message.

@@ -1,0 +1,176 @@
+//! What is shown of a conversation: from a transcript to what is new of it.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use sidekicks_conversations::{Message, MessageId, Part, PartKind, Role, ToolPart, Transcript};
+
+use crate::harmless::{harmless, one_line};
+use crate::lang::Lang;
+use crate::say::Say;
+
+/// Where a piece of text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// The answer, and nothing else.
+    Stdout,
+    Stderr,
+}
+
+/// What was shown so far.
+///
+/// It goes by position, not by event: after a reset it shows what is missing, and nothing twice.
+pub(super) struct Screen {
+    lang: Lang,
+    /// Whether a terminal reads stdout; a pipe gets the agent's text to the byte.
+    to_terminal: bool,
+    /// How much of each text part was shown, in bytes; for a tool how far it was.
+    shown: HashMap<(MessageId, usize), usize>,
+    /// The system's messages that were shown.
+    told: HashSet<MessageId>,
+    /// Whether any of the answer was shown, and whether it ended with a line feed.
+    answered: bool,
+    at_line_start: bool,
+    pending: Vec<(Stream, String)>,
+}
+
+/// How far a tool was shown.
+const BEGUN: usize = 1;
+const ENDED: usize = 2;
+
+impl Screen {
+    pub(super) fn new(lang: Lang, to_terminal: bool) -> Self {
+        Self {
+            lang,
+            to_terminal,
+            shown: HashMap::new(),
+            told: HashSet::new(),
+            answered: false,
+            at_line_start: true,
+            pending: Vec::new(),
+        }
+    }
+
+    /// Takes what is to be written now.
+    pub(super) fn take(&mut self) -> Vec<(Stream, String)> {
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Adds what is new in `transcript`.
+    pub(super) fn draw(&mut self, transcript: &Transcript) {
+        for message in &transcript.messages {
+            match message.role {
+                Role::Agent => self.answer(message),
+                Role::System => self.system(transcript.agent.as_str(), message),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds a sentence on stderr.
+    pub(super) fn say(&mut self, say: Say<'_>) {
+        let text = format!("sidekicks: {}", say.text(self.lang));
+        self.note(&text);
+    }
+
+    /// Adds lines of an agent on stderr, such as its last words.
+    pub(super) fn quote(&mut self, text: &str) {
+        for line in harmless(text).lines() {
+            self.note(&format!("  {line}"));
+        }
+    }
+
+    /// Ends the answer with a line feed, where it has none.
+    pub(super) fn finish(&mut self) {
+        if self.answered && !self.at_line_start {
+            self.write("\n");
+        }
+    }
+
+    /// Adds one line of JSON on stdout.
+    pub(super) fn event(&mut self, event: &impl Serialize) {
+        // Events are made of strings, numbers and lists, which can always be written.
+        let line = serde_json::to_string(event).unwrap_or_default();
+        self.push(Stream::Stdout, format!("{line}\n"));
+    }
+
+    fn answer(&mut self, message: &Message) {
+        for (index, part) in message.parts.iter().enumerate() {
+            match part {
+                Part::Text { text } => {
+                    let shown = self.shown.entry((message.id.clone(), index)).or_default();
+                    if text.len() > *shown {
+                        let new = text.tail(*shown);
+                        let begins = *shown == 0;
+                        *shown = text.len();
+                        if begins && self.answered && follows_something(message, index) {
+                            self.separate();
+                        }
+                        self.write(&new);
+                    }
+                }
+                Part::Tool(tool) => self.tool(message, index, tool),
+                _ => {}
+            }
+        }
+    }
+
+    /// One line when a tool begins, one when it ends.
+    fn tool(&mut self, message: &Message, index: usize, tool: &ToolPart) {
+        let sign = match tool.status.as_str() {
+            "completed" => "✓",
+            "failed" => "✗",
+            "cancelled" | "unfinished" => "–",
+            _ => "•",
+        };
+        let far = if sign == "•" { BEGUN } else { ENDED };
+        let shown = self.shown.entry((message.id.clone(), index)).or_default();
+        if far > *shown && !tool.title.is_empty() {
+            *shown = far;
+            self.note(&format!("{sign} {}", one_line(&tool.title, 100)));
+        }
+    }
+
+    fn system(&mut self, agent: &str, message: &Message) {
+        let Some(code) = message.code.as_deref() else { return };
+        // Of these the failure of the turn says more.
+        let said = matches!(code, "agent-unavailable" | "login-required");
+        if !said && self.told.insert(message.id.clone()) {
+            self.say(Say::System { agent, code });
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        let text = if self.to_terminal { harmless(text).into_owned() } else { text.to_owned() };
+        self.answered = true;
+        self.at_line_start = text.ends_with('\n');
+        self.push(Stream::Stdout, text);
+    }
+
+    /// A blank line between two pieces of the answer that something else came between.
+    fn separate(&mut self) {
+        let gap = if self.at_line_start { "\n" } else { "\n\n" };
+        self.write(gap);
+    }
+
+    fn note(&mut self, text: &str) {
+        if self.to_terminal && !self.at_line_start {
+            // Both streams are most likely the same screen.
+            self.push(Stream::Stderr, "\n".to_owned());
+            self.at_line_start = true;
+        }
+        self.push(Stream::Stderr, format!("{text}\n"));
+    }
+
+    fn push(&mut self, stream: Stream, text: String) {
+        match self.pending.last_mut() {
+            Some((last, pending)) if *last == stream => pending.push_str(&text),
+            _ => self.pending.push((stream, text)),
+        }
+    }
+}
+
+/// Whether text stands before this part in the message.
+fn follows_something(message: &Message, index: usize) -> bool {
+    message.parts[..index].iter().any(|part| part.kind() == PartKind::Text)
+}

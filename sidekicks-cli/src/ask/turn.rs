@@ -1,0 +1,379 @@
+//! One turn: the events, the questions and the signals of it.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use sidekicks_acp::{AgentName, SingleAgent};
+use sidekicks_conversations::{
+    AgentProfile, Conversation, Conversations, Event, Message, MessageId, Options, Permission, PermissionId,
+    Subscription, Transcript,
+};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::card::{self, Reply};
+use super::output::Output;
+use super::screen::{Screen, Stream};
+use crate::exit;
+use crate::lang::Lang;
+use crate::say::Say;
+use crate::signals::Signals;
+use crate::terminal::{Question, Terminal};
+
+/// How often something is shown, at most.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// How long, after a signal, the last words may take on an output that nobody reads.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How long an agent may take to leave before a word is said about it.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// The columns of a terminal that does not say how many it has.
+const COLUMNS: usize = 80;
+
+/// One question to one agent.
+pub(super) struct Asking {
+    agent: SingleAgent,
+    conversation: Conversation,
+    events: Subscription,
+    /// The conversation as the events tell it.
+    mirror: Transcript,
+    view: View,
+    output: Output,
+    signals: Signals,
+    terminal: Option<Terminal>,
+    /// The card that is shown.
+    asked: Option<(PermissionId, Question)>,
+    /// The signal that interrupted it.
+    signal: Option<i32>,
+    /// Whether a second signal came.
+    hurried: bool,
+    lang: Lang,
+}
+
+/// How events are shown.
+enum View {
+    Text(Screen),
+    /// One event a line, as the library serialises it.
+    Json(Screen),
+}
+
+/// Why the waiting is over.
+enum Over {
+    Answered,
+    /// Nobody reads stdout any more.
+    Unread,
+    Interrupted,
+}
+
+impl Asking {
+    pub(super) fn new(name: AgentName, agent: SingleAgent, cwd: PathBuf, json: bool, lang: Lang) -> io::Result<Self> {
+        let profile = AgentProfile::new(agent.clone(), cwd);
+        let known = name.clone();
+        let directory = move |name: &AgentName| (*name == known).then(|| profile.clone());
+        let conversations = Conversations::new(directory, Options::default());
+        let conversation = conversations.with(&name).ok_or(io::ErrorKind::NotFound)?;
+        let screen = Screen::new(lang, io::stdout().is_terminal());
+        Ok(Self {
+            agent,
+            events: conversations.subscribe(),
+            conversation,
+            mirror: Transcript::new(name),
+            view: if json { View::Json(screen) } else { View::Text(screen) },
+            output: Output::start(),
+            signals: Signals::listen()?,
+            terminal: Terminal::open(),
+            asked: None,
+            signal: None,
+            hurried: false,
+            lang,
+        })
+    }
+
+    /// Asks, shows what comes, stops the agent, and gives the exit code.
+    pub(super) async fn ask(mut self, prompt: String) -> u8 {
+        let over = match self.conversation.send(prompt) {
+            Ok(question) => self.wait(&question).await.map(|over| (over, question)),
+            Err(error) => Err(io::Error::other(error)),
+        };
+        let code = match over {
+            Ok((Over::Answered, question)) => self.conclude(&question),
+            // As with any program in a pipe: that nobody reads on is no error.
+            Ok((Over::Unread, _)) => exit::DONE,
+            Ok((Over::Interrupted, question)) => {
+                self.conclude(&question);
+                exit::after_signal(self.signal.unwrap_or_default())
+            }
+            Err(error) => {
+                self.view.screen().say(Say::CannotStart { reason: &error.to_string() });
+                exit::FAILED
+            }
+        };
+        let code = self.signal.map_or(code, exit::after_signal);
+        self.view.done(&self.mirror, code);
+        self.output.write(self.view.take());
+        self.leave().await;
+        code
+    }
+
+    /// Shows what happens until the turn is over.
+    async fn wait(&mut self, question: &MessageId) -> io::Result<Over> {
+        let mut give_up: Option<Instant> = None;
+        let conversation = self.conversation.clone();
+        let mut idle = pin!(async move { conversation.idle().await });
+        let mut is_idle = false;
+        loop {
+            if !self.output.is_writing() {
+                self.output.write(self.view.take());
+            }
+            if !self.output.is_writing() {
+                if self.is_over(question) {
+                    return Ok(if self.signal.is_some() { Over::Interrupted } else { Over::Answered });
+                }
+                self.show_card()?;
+            }
+            tokio::select! {
+                batch = self.events.next_batch(FRAME), if !self.output.is_writing() => {
+                    let Some(batch) = batch else { return Ok(Over::Answered) };
+                    self.take(&batch);
+                }
+                written = self.output.written() => {
+                    if written.is_err() {
+                        self.conversation.stop();
+                        return Ok(Over::Unread);
+                    }
+                }
+                line = answer(&mut self.asked) => self.answered(line),
+                signal = self.signals.next() => {
+                    if self.signal.is_some() {
+                        self.hurried = true; // The second: nobody wants to wait.
+                        return Ok(Over::Interrupted);
+                    }
+                    self.interrupted(signal);
+                }
+                () = idle.as_mut(), if self.signal.is_some() && !is_idle => {
+                    is_idle = true;
+                    give_up = Some(Instant::now() + LAST_WORDS);
+                }
+                () = at(give_up) => return Ok(Over::Interrupted),
+            }
+        }
+    }
+
+    fn take(&mut self, batch: &[Arc<Event>]) {
+        for event in batch {
+            self.mirror.apply(event);
+        }
+        self.view.show(&self.mirror, batch);
+        // A card whose question is settled asks nobody any more.
+        if let Some((id, _)) = &self.asked
+            && !self.mirror.permissions.iter().any(|open| open.id == *id)
+        {
+            self.asked = None;
+            if self.signal.is_none()
+                && let Some(terminal) = &mut self.terminal
+            {
+                terminal.show(&format!("\n{}\n", Say::TakenBack { agent: self.mirror.agent.as_str() }.text(self.lang)));
+            }
+        }
+    }
+
+    fn is_over(&self, question: &MessageId) -> bool {
+        !self.mirror.turn.busy && self.mirror.message(question).is_some()
+    }
+
+    fn interrupted(&mut self, signal: i32) {
+        self.signal = Some(signal);
+        self.asked = None;
+        self.conversation.stop();
+        if signal == nix::libc::SIGINT {
+            self.view.screen().say(Say::Stopping);
+        }
+    }
+
+    /// Puts the first open question to the person, or answers it where there is nobody.
+    fn show_card(&mut self) -> io::Result<()> {
+        let Some(permission) = self.mirror.permissions.first().cloned() else { return Ok(()) };
+        if self.asked.is_some() || self.signal.is_some() {
+            return Ok(());
+        }
+        match &self.terminal {
+            Some(terminal) => {
+                let card = card::card(&permission, self.lang, COLUMNS);
+                self.asked = Some((permission.id.clone(), terminal.ask(format!("\n{card}"))?));
+            }
+            None => self.reject(&permission),
+        }
+        Ok(())
+    }
+
+    /// There is no terminal: nothing is allowed that nobody saw.
+    fn reject(&mut self, permission: &Permission) {
+        let (agent, title) = (permission.agent.as_str(), permission.command.as_deref().unwrap_or(&permission.title));
+        match card::rejection(permission) {
+            Some(no) => {
+                self.view.screen().say(Say::RejectedUnasked { agent, title });
+                self.settle(&permission.id, &no.id);
+            }
+            None => {
+                self.view.screen().say(Say::CancelledUnasked { agent, title });
+                self.conversation.stop();
+            }
+        }
+    }
+
+    fn answered(&mut self, line: Option<String>) {
+        let Some((id, _)) = self.asked.take() else { return };
+        let Some(permission) = self.mirror.permissions.iter().find(|open| open.id == id).cloned() else { return };
+        let Some(line) = line else { return self.reject(&permission) };
+        match card::reply(&permission, &line) {
+            Reply::Option(option) => self.settle(&id, &option.id),
+            Reply::StopAgent => self.conversation.stop(),
+            Reply::Unknown => {
+                if let Some(terminal) = &mut self.terminal {
+                    terminal.show(&format!("{}\n", Say::NotAnOption.text(self.lang)));
+                }
+            }
+        }
+    }
+
+    /// Answers a question. It must not be asked again until the event comes that says so.
+    fn settle(&mut self, id: &PermissionId, option: &str) {
+        // It fails only where the question was settled a moment ago, of which the events tell.
+        let _ = self.conversation.answer(id, option);
+        self.mirror.permissions.retain(|open| open.id != *id);
+    }
+
+    /// Says how it ended, and gives the exit code.
+    fn conclude(&mut self, question: &MessageId) -> u8 {
+        let mirror = &self.mirror;
+        let agent = mirror.agent.as_str();
+        let screen = self.view.screen();
+        screen.finish();
+        let Some(asked) = mirror.message(question) else { return exit::FAILED };
+        let answer = answer_to(mirror, question);
+        let failure = asked.error.as_ref().or_else(|| answer.and_then(|answer| answer.error.as_ref()));
+        if let Some(failure) = failure {
+            screen.say(Say::Failure { agent, failure });
+            if let Some(stderr) = &failure.stderr {
+                screen.quote(last_lines(stderr));
+            }
+            if let Some(methods) = &failure.methods {
+                let names: Vec<String> = methods.iter().map(|method| method.name().to_owned()).collect();
+                screen.say(Say::LoginMethods(&names));
+            }
+        } else if let Some(Message { stop_reason: Some(reason), empty, .. }) = answer
+            && self.signal.is_none()
+        {
+            match reason.as_str() {
+                "end_turn" if *empty => screen.say(Say::Empty { agent }),
+                "end_turn" => {}
+                reason => screen.say(Say::StopReason { agent, reason }),
+            }
+        }
+        exit::of_turn(asked, answer)
+    }
+
+    /// Stops the agent; a signal meanwhile hurries it.
+    async fn leave(mut self) {
+        let agent = self.agent.clone();
+        let mut stop = pin!(async move { agent.stop().await });
+        let mut patience = pin!(sleep(PATIENCE));
+        let mut waited = false;
+        let mut hurry = self.hurried;
+        loop {
+            tokio::select! {
+                biased; // A stop has to be asked for before it can be hurried.
+                _ = stop.as_mut() => break,
+                () = std::future::ready(()), if hurry => {
+                    hurry = false;
+                    self.agent.hurry();
+                }
+                signal = self.signals.next() => {
+                    self.signal.get_or_insert(signal);
+                    self.agent.hurry();
+                }
+                () = patience.as_mut(), if !waited => {
+                    waited = true;
+                    if io::stderr().is_terminal() {
+                        self.view.screen().say(Say::StopTakesLong { agent: self.mirror.agent.as_str() });
+                        self.output.write(self.view.take());
+                    }
+                }
+            }
+        }
+        self.last_words(Duration::from_secs(3600)).await;
+    }
+
+    /// Waits until everything is written. After a signal, or when a signal comes, not for long.
+    async fn last_words(&mut self, patience: Duration) {
+        let mut patience = if self.signal.is_some() { LAST_WORDS } else { patience };
+        while self.output.is_writing() {
+            tokio::select! {
+                _ = self.output.written() => {}
+                () = sleep(patience) => break,
+                signal = self.signals.next() => {
+                    self.signal.get_or_insert(signal);
+                    patience = LAST_WORDS;
+                }
+            }
+        }
+    }
+}
+
+impl View {
+    fn screen(&mut self) -> &mut Screen {
+        match self {
+            Self::Text(screen) | Self::Json(screen) => screen,
+        }
+    }
+
+    fn show(&mut self, mirror: &Transcript, batch: &[Arc<Event>]) {
+        match self {
+            Self::Text(screen) => screen.draw(mirror),
+            Self::Json(screen) => batch.iter().for_each(|event| screen.event(event)),
+        }
+    }
+
+    fn done(&mut self, mirror: &Transcript, code: u8) {
+        if let Self::Json(screen) = self {
+            let answer = mirror.messages.iter().rev().find(|message| message.reply_to.is_some());
+            let error = mirror.messages.iter().rev().find_map(|message| message.error.as_ref());
+            let reason = answer.and_then(|answer| answer.stop_reason.as_ref());
+            let payload = json!({ "stopReason": reason, "error": error, "exitCode": code });
+            screen.event(&json!({ "event": "done", "payload": payload }));
+        }
+    }
+
+    fn take(&mut self) -> Vec<(Stream, String)> {
+        self.screen().take()
+    }
+}
+
+fn answer_to<'a>(mirror: &'a Transcript, question: &MessageId) -> Option<&'a Message> {
+    mirror.messages.iter().rev().find(|message| message.reply_to.as_ref() == Some(question)).map(Arc::as_ref)
+}
+
+/// The last ten lines: the reason is at the end.
+fn last_lines(text: &str) -> &str {
+    let start = text.rmatch_indices('\n').nth(9).map_or(0, |(at, _)| at + 1);
+    &text[start..]
+}
+
+async fn answer(asked: &mut Option<(PermissionId, Question)>) -> Option<String> {
+    match asked {
+        Some((_, question)) => question.answer().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,272 @@
+//! Every sentence of the program, in both languages.
+//!
+//! The libraries deliver codes; the words are here. French has a no-break space before a colon and inside « », a narrow
+//! one before `; ! ?`, and curly apostrophes.
+
+mod failure;
+
+use sidekicks_conversations::{Action, Failure};
+
+use crate::harmless::one_line;
+use crate::lang::Lang;
+
+/// One thing to say. What an agent wrote goes in as it is, and comes out harmless and on one line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Say<'a> {
+    /// A failure, by its code.
+    Failure {
+        agent: &'a str,
+        failure: &'a Failure,
+    },
+    /// A message of the system, by its code.
+    System {
+        agent: &'a str,
+        code: &'a str,
+    },
+    /// The ways to log in that an agent offers.
+    LoginMethods(&'a [String]),
+    /// The head of a permission card.
+    Wants {
+        agent: &'a str,
+        action: Action,
+    },
+    /// An option of a card, by its kind; an unknown one by the agent's label.
+    Option {
+        kind: &'a str,
+        name: &'a str,
+    },
+    StopAgent,
+    MoreLines(usize),
+    NotAnOption,
+    TakenBack {
+        agent: &'a str,
+    },
+    /// There is no terminal to ask on.
+    RejectedUnasked {
+        agent: &'a str,
+        title: &'a str,
+    },
+    /// The same, and the agent offers no way to say no.
+    CancelledUnasked {
+        agent: &'a str,
+        title: &'a str,
+    },
+    /// The turn ended with something else than `end_turn`.
+    StopReason {
+        agent: &'a str,
+        reason: &'a str,
+    },
+    Empty {
+        agent: &'a str,
+    },
+    Stopping,
+    StopTakesLong {
+        agent: &'a str,
+    },
+    ReadingStdin,
+    UnknownAgent {
+        name: &'a str,
+    },
+    DidYouMean {
+        name: &'a str,
+    },
+    AgentsThereAre,
+    NoAgent,
+    NoPrompt,
+    BadAgentCommand,
+    BadCwd {
+        path: &'a str,
+        reason: &'a str,
+    },
+    BadStdin {
+        reason: &'a str,
+    },
+    CannotStart {
+        reason: &'a str,
+    },
+}
+
+impl Say<'_> {
+    /// The sentence in `lang`.
+    pub(crate) fn text(self, lang: Lang) -> String {
+        let (en, fr) = self.both();
+        match lang {
+            Lang::En => en,
+            Lang::Fr => fr,
+        }
+    }
+
+    fn both(self) -> (String, String) {
+        let word = |text: &str| one_line(text, 120);
+        match self {
+            Self::Failure { agent, failure } => failure::both(&word(agent), failure),
+            Self::System { agent, code } => system(&word(agent), code),
+            Self::LoginMethods(methods) => {
+                let list = word(&methods.join(", "));
+                (format!("ways to log in: {list}"), format!("moyens de se connecter\u{a0}: {list}"))
+            }
+            Self::Wants { agent, action } => wants(&word(agent), action),
+            Self::Option { kind, name } => option(kind, &word(name)),
+            Self::StopAgent => pair("stop the agent", "arrêter l’agent"),
+            Self::MoreLines(count) => match count {
+                1 => pair("… and 1 more line", "… et 1 autre ligne"),
+                _ => (format!("… and {count} more lines"), format!("… et {count} autres lignes")),
+            },
+            Self::NotAnOption => {
+                pair("Please type one of the signs in brackets.", "Tapez l’un des signes entre crochets.")
+            }
+            Self::TakenBack { agent } => {
+                let agent = word(agent);
+                (format!("{agent} took the question back."), format!("{agent} a retiré sa question."))
+            }
+            Self::RejectedUnasked { agent, title } => {
+                let (agent, title) = (word(agent), word(title));
+                (
+                    format!(
+                        "{agent} asked for permission ({title}); there is no terminal to ask on, so it was rejected once"
+                    ),
+                    format!(
+                        "{agent} a demandé une autorisation ({title})\u{202f}; sans terminal où poser la question, elle a été refusée une fois"
+                    ),
+                )
+            }
+            Self::CancelledUnasked { agent, title } => {
+                let (agent, title) = (word(agent), word(title));
+                (
+                    format!(
+                        "{agent} asked for permission ({title}); there is no terminal to ask on and no way to say no, so it was stopped"
+                    ),
+                    format!(
+                        "{agent} a demandé une autorisation ({title})\u{202f}; sans terminal où poser la question ni moyen de refuser, il a été arrêté"
+                    ),
+                )
+            }
+            Self::StopReason { agent, reason } => stop_reason(&word(agent), &word(reason)),
+            Self::Empty { agent } => {
+                let agent = word(agent);
+                (
+                    format!("{agent} ended its turn without saying or doing anything"),
+                    format!("{agent} a terminé son tour sans rien dire ni rien faire"),
+                )
+            }
+            Self::Stopping => pair("stopping… (Ctrl-C again to hurry)", "arrêt en cours… (Ctrl-C encore pour presser)"),
+            Self::StopTakesLong { agent } => {
+                let agent = word(agent);
+                (
+                    format!("waiting for {agent} to leave (Ctrl-C to hurry)"),
+                    format!("{agent} met du temps à partir (Ctrl-C pour presser)"),
+                )
+            }
+            Self::ReadingStdin => pair("Type what to ask, then Ctrl-D:", "Tapez votre question, puis Ctrl-D\u{a0}:"),
+            Self::UnknownAgent { name } => {
+                let name = word(name);
+                (format!("there is no agent “{name}”"), format!("il n’y a pas d’agent «\u{a0}{name}\u{a0}»"))
+            }
+            Self::DidYouMean { name } => {
+                let name = word(name);
+                (format!("did you mean “{name}”?"), format!("vouliez-vous dire «\u{a0}{name}\u{a0}»\u{202f}?"))
+            }
+            Self::AgentsThereAre => pair(
+                "there is “demo”; any other program is started with --agent-command",
+                "il y a «\u{a0}demo\u{a0}»\u{202f}; tout autre programme se lance avec --agent-command",
+            ),
+            Self::NoAgent => pair(
+                "say which agent to ask, such as “demo”",
+                "dites à quel agent parler, par exemple «\u{a0}demo\u{a0}»",
+            ),
+            Self::NoPrompt => pair("there is nothing to ask", "il n’y a rien à demander"),
+            Self::BadAgentCommand => pair(
+                "--agent-command is empty, or a quotation mark in it is not closed",
+                "--agent-command est vide, ou un guillemet n’y est pas fermé",
+            ),
+            Self::BadCwd { path, reason } => {
+                let (path, reason) = (word(path), word(reason));
+                (
+                    format!("{path} is no folder to work in: {reason}"),
+                    format!("{path} n’est pas un dossier où travailler\u{a0}: {reason}"),
+                )
+            }
+            Self::BadStdin { reason } => {
+                let reason = word(reason);
+                (format!("stdin cannot be read: {reason}"), format!("l’entrée standard est illisible\u{a0}: {reason}"))
+            }
+            Self::CannotStart { reason } => {
+                let reason = word(reason);
+                (
+                    format!("the system refuses what this program needs: {reason}"),
+                    format!("le système refuse ce dont ce programme a besoin\u{a0}: {reason}"),
+                )
+            }
+        }
+    }
+}
+
+fn pair(en: &str, fr: &str) -> (String, String) {
+    (en.to_owned(), fr.to_owned())
+}
+
+fn system(agent: &str, code: &str) -> (String, String) {
+    match code {
+        "agent-exited" => (format!("{agent} left by itself"), format!("{agent} est parti de lui-même")),
+        "agent-restarted" => (
+            format!("{agent} was started again and does not remember the beginning"),
+            format!("{agent} a été relancé et ne se souvient plus du début"),
+        ),
+        "agent-unavailable" => (format!("{agent} cannot be reached"), format!("{agent} est injoignable")),
+        "agent-unresponsive" => (
+            format!("{agent} did not stop when told to, and is ended"),
+            format!("{agent} n’a pas obéi à la demande d’arrêt et a été interrompu"),
+        ),
+        "login-required" => {
+            (format!("{agent} wants you to log in first"), format!("{agent} demande d’abord une connexion"))
+        }
+        other => (format!("{agent}: {other}"), format!("{agent}\u{a0}: {other}")),
+    }
+}
+
+fn wants(agent: &str, action: Action) -> (String, String) {
+    let (en, fr) = match action {
+        Action::RunCommand => ("run a command on your computer", "exécuter une commande sur votre ordinateur"),
+        Action::EditFile => ("change a file", "modifier un fichier"),
+        Action::DeleteFile => ("delete a file", "supprimer un fichier"),
+        Action::MoveFile => ("move a file", "déplacer un fichier"),
+        Action::ReadFile => ("read a file", "lire un fichier"),
+        Action::Fetch => ("fetch something from the network", "aller chercher quelque chose sur le réseau"),
+        Action::Search => ("search your files", "chercher dans vos fichiers"),
+        Action::SwitchMode => ("switch to another mode", "changer de mode"),
+        _ => ("do something", "faire quelque chose"),
+    };
+    (format!("{agent} wants to {en}"), format!("{agent} veut {fr}"))
+}
+
+fn option(kind: &str, name: &str) -> (String, String) {
+    match kind {
+        "allow_once" => pair("allow once", "autoriser une fois"),
+        "allow_always" => pair("always allow here", "toujours autoriser ici"),
+        "reject_always" => pair("never propose here", "ne jamais proposer ici"),
+        "reject_once" => pair("reject once", "refuser une fois"),
+        _ => (format!("“{name}”"), format!("«\u{a0}{name}\u{a0}»")),
+    }
+}
+
+fn stop_reason(agent: &str, reason: &str) -> (String, String) {
+    match reason {
+        "max_tokens" => (
+            format!("{agent} stopped: the answer reached the model’s limit"),
+            format!("{agent} s’est arrêté\u{a0}: la réponse a atteint la limite du modèle"),
+        ),
+        "max_turn_requests" => (
+            format!("{agent} stopped: it reached its limit of steps"),
+            format!("{agent} s’est arrêté\u{a0}: il a atteint sa limite d’étapes"),
+        ),
+        "refusal" => (format!("{agent} refused to go on"), format!("{agent} a refusé de continuer")),
+        "cancelled" => (format!("the turn of {agent} was cancelled"), format!("le tour de {agent} a été annulé")),
+        other => (
+            format!("{agent} stopped for a reason that this program does not know: {other}"),
+            format!("{agent} s’est arrêté pour une raison que ce programme ne connaît pas\u{a0}: {other}"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

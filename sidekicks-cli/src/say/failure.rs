@@ -1,0 +1,100 @@
+//! What went wrong, in words.
+
+use sidekicks_conversations::Failure;
+
+use crate::harmless::one_line;
+
+/// A failure in English and in French, with the agent's own explanation where it has one.
+pub(super) fn both(agent: &str, failure: &Failure) -> (String, String) {
+    let (en, fr) = sentence(agent, failure);
+    if SAYS_IT_ALL.contains(&failure.code.as_str()) || failure.message.is_empty() {
+        return (en, fr);
+    }
+    let message = one_line(&failure.message, 500);
+    (format!("{en}: {message}"), format!("{fr}\u{a0}: {message}"))
+}
+
+/// The codes whose sentence leaves nothing for the libraries' own text to add.
+const SAYS_IT_ALL: &[&str] = &[
+    "agent-exited",
+    "backpressure",
+    "connection-lost",
+    "empty-prompt",
+    "program-not-found",
+    "start-timeout",
+    "unknown-agent",
+    "would-deadlock",
+];
+
+fn sentence(agent: &str, failure: &Failure) -> (String, String) {
+    let program = one_line(failure.program.as_deref().unwrap_or(agent), 120);
+    let both = |en: &str, fr: &str| (format!("{agent} {en}"), format!("{agent} {fr}"));
+    match failure.code.as_str() {
+        "agent-error" => both("answered with an error", "a répondu par une erreur"),
+        "agent-exited" => exited(agent, failure),
+        "agent-room" => {
+            both("finds no room: other agents are at work", "n’a pas de place, d’autres agents travaillent")
+        }
+        "agent-stopped" => both("was stopped", "a été arrêté"),
+        "already-settled" => both("had its answer already", "avait déjà sa réponse"),
+        "backoff" => {
+            both("failed several times and is left alone for a while", "a échoué plusieurs fois, une pause s’impose")
+        }
+        "backpressure" => both("does not read what is sent to it", "ne lit pas ce qui lui est envoyé"),
+        "bad-workspace" => both("cannot work in its folder", "ne peut pas travailler dans son dossier"),
+        "closed" => both("is closed", "est fermé"),
+        "connection-lost" => both("closed the connection", "a coupé la liaison"),
+        "empty-prompt" => both("was asked nothing", "n’a reçu aucune question"),
+        "login-required" => both("wants you to log in first", "demande d’abord une connexion"),
+        "malformed-reply" => both("gave an answer that makes no sense", "a donné une réponse incompréhensible"),
+        "not-executable" => (
+            format!("{program} is not a program that may be run"),
+            format!("{program} n’est pas un programme qu’on peut lancer"),
+        ),
+        "program-not-found" => (
+            format!("the program {program} was not found; is it installed, and on the PATH?"),
+            format!("le programme {program} est introuvable\u{202f}; est-il installé, et dans le PATH\u{202f}?"),
+        ),
+        "prompt-pending" => both("is still answering", "répond encore"),
+        "relative-workspace" => both("needs an absolute path to work in", "a besoin d’un chemin absolu où travailler"),
+        "start-failed" => (format!("{program} could not be started"), format!("{program} n’a pas pu être lancé")),
+        "start-timeout" => both("was not ready in time", "n’a pas été prêt à temps"),
+        "timeout" => both("did not answer in time", "n’a pas répondu à temps"),
+        "too-large" => both("needs more room than there is", "a besoin de plus de place qu’il n’y en a"),
+        "too-long" => both("gave an answer that is too long to read", "a donné une réponse trop longue pour être lue"),
+        "unknown-agent" => both("is not an agent that is known here", "n’est pas un agent connu ici"),
+        "unknown-option" => both("offers no such option", "ne propose pas cette option"),
+        "unknown-session" => both("does not know the session any more", "ne connaît plus la session"),
+        "unsupported-content" => both("cannot take this content", "ne peut pas recevoir ce contenu"),
+        "unsupported-version" => both("speaks another version of the protocol", "parle une autre version du protocole"),
+        "would-deadlock" => both(
+            "would wait for ever: everybody waits for somebody else",
+            "attendrait toujours, chacun attend quelqu’un d’autre",
+        ),
+        other => (format!("{agent} failed ({other})"), format!("{agent} a échoué ({other})")),
+    }
+}
+
+fn exited(agent: &str, failure: &Failure) -> (String, String) {
+    let (en, fr) = match failure.phase {
+        sidekicks_acp::Phase::Prompt => ("in the middle of its answer", "au milieu de sa réponse"),
+        _ => ("before it was ready", "avant d’être prêt"),
+    };
+    match (failure.exit_code, failure.signal) {
+        (Some(code), _) => {
+            (format!("{agent} left {en} (exit code {code})"), format!("{agent} est parti {fr} (code de sortie {code})"))
+        }
+        (_, Some(signal)) => (
+            format!("{agent} was ended {en} (signal {signal})"),
+            format!("{agent} a été interrompu {fr} (signal {signal})"),
+        ),
+        _ => (format!("{agent} left {en}"), format!("{agent} est parti {fr}")),
+    }
+}
+
+/// Whether there is a sentence for this code, and not only the code itself.
+#[cfg(test)]
+pub(super) fn is_known(code: &str, mut failure: Failure) -> bool {
+    code.clone_into(&mut failure.code);
+    !sentence("riker", &failure).0.contains(&format!("({code})"))
+}
