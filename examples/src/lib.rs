@@ -1,1 +1,4 @@
-//! How an embedder uses the sidekicks crates: one idea per program.
+//! How an embedder uses the sidekicks crates.
+//!
+//! The code of the README is compiled here, as a documentation test, so that it stays true:
+#![doc = include_str!("../../README.md")]

@@ -1,4 +1,98 @@
-//! Talk to a local ACP agent.
+//! Talk to a local [ACP](https://agentclientprotocol.com) agent: one child process, one connection, its sessions.
+//!
+//! Other programs have written the agent. It may stand behind `npx` or a shell wrapper, print banners between its
+//! messages, ignore SIGTERM or never read its stdin; this crate goes on all the same, says readably what went wrong, and
+//! leaves nothing running.
+//!
+//! ```no_run
+//! use sidekicks_acp::schema::{ContentBlock, SessionUpdate, TextContent};
+//! use sidekicks_acp::{AgentCommand, AgentConnection, AgentProcess, ConnectOptions, OpenSession, SessionEvent, StopPolicy};
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let command = AgentCommand::new("opencode").arg("acp");
+//!     let agent = AgentProcess::start(&command, &ConnectOptions::default(), &StopPolicy::default()).await?;
+//!     let mut events = agent.connection().open(OpenSession::new(std::env::current_dir()?))?;
+//!     while let Some(event) = events.next().await {
+//!         match event {
+//!             SessionEvent::Opened(session) => {
+//!                 let hello = ContentBlock::Text(TextContent::new("What is this project?"));
+//!                 agent.connection().prompt(&session?.id, vec![hello])?;
+//!             }
+//!             SessionEvent::Update(update) => {
+//!                 if let Ok(SessionUpdate::AgentMessageChunk(chunk)) = update.typed
+//!                     && let ContentBlock::Text(text) = chunk.content
+//!                 {
+//!                     print!("{}", text.text);
+//!                 }
+//!             }
+//!             SessionEvent::Permission(request) => request.cancel()?, // or request.select(id of one of its options)
+//!             SessionEvent::TurnEnded { end, .. } => {
+//!                 println!("\n{}", end?.stop_reason);
+//!                 break;
+//!             }
+//!             _ => {}
+//!         }
+//!     }
+//!     agent.stop().await;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What is here
+//!
+//! - [`AgentProcess`] starts a program and shakes hands; [`Connection`] is the wire, over a process or any pair of streams.
+//! - [`AgentConnection`] is what a connection does, and [`Connector`] where one is borrowed: the two traits through which
+//!   other crates meet. [`SingleAgent`] is a connector for one agent, without a supervisor.
+//! - [`SessionEvents`] is everything that one session says; [`PermissionRequest`] carries its own reply.
+//! - [`schema`] is the protocol's own words.
+#![cfg_attr(feature = "testing", doc = "- [`testing`] is a scripted agent in memory, for tests of programs that embed this crate.")]
+//!
+//! # What can be relied on
+//!
+//! - **Order.** What a session says comes through one queue in the order in which the agent wrote it: the outcome of
+//!   opening first, then updates, questions and ends of turns. An update that was written before the reply to a prompt
+//!   comes before [`SessionEvent::TurnEnded`], and one written after it comes after.
+//! - **Everything ends.** Each prompt has exactly one `TurnEnded`. Every other call ends with its result, an error, a
+//!   timeout or the end of the connection; a prompt has no timeout, since an agent may work for hours.
+//! - **Bounded.** A line is read up to [`Limits::line`]; what waits to be written is at most [`Limits::outbox`]; a session
+//!   that nobody reads holds [`Limits::session_queue`] and then makes the agent wait. Dropped [`SessionEvents`] make nobody
+//!   wait.
+//! - **Cancel-safe.** Every future of this crate may be dropped at any time: a dropped start kills what was started, a
+//!   dropped call ignores its reply, a dropped stop goes on.
+//! - **Dropping.** Dropping an [`AgentProcess`] kills its process group at once and needs no runtime. Dropping the last
+//!   [`Connection`] closes it. Dropping a [`PermissionRequest`] answers "cancelled". Dropping a [`Lease`] gives it back.
+//!
+//! # Methods of the protocol
+//!
+//! | method | what happens |
+//! |---|---|
+//! | `initialize` | version 1 is offered and nothing higher (some agents switch to a draft); another answer is [`StartFailure::UnsupportedVersion`]. No file system and no terminal is offered |
+//! | `session/new` | [`AgentConnection::open`]; `mcpServers` is always sent, `cwd` is always absolute |
+//! | `session/prompt` | [`AgentConnection::prompt`]; content is checked against what the agent takes |
+//! | `session/cancel` | [`AgentConnection::cancel`], before everything that waits to be written, and only while a prompt is pending; open questions are answered "cancelled" with it |
+//! | `session/update` | [`SessionEvent::Update`], typed where the schema can hold it, and always raw |
+//! | `session/request_permission` | [`SessionEvent::Permission`] |
+//! | `$/cancel_request` from the agent | withdraws its question: [`SessionEvent::Withdrawn`] |
+//! | any other request of the agent | answered "method not found" |
+//! | any other notification | counted |
+//! | any other call to the agent | [`AgentConnection::call_raw`] |
+//!
+//! # Errors
+//!
+//! Each has a `code()` out of [`CODES`], for programs that word errors themselves. [`StartError`]: it did not start; its
+//! stderr and noise usually say why. [`ConnectError`]: no connection was to be had. [`CallError`]: a call failed, and
+//! [`sent`](CallError::sent) tells whether the agent may have seen it. [`AgentError`]: the agent itself answered with an
+//! error, with its own explanation as the message. [`End`]: how a connection ended.
+//!
+//! # Features and platforms
+//!
+//! - `process` (default): agents as child processes. Unix only; elsewhere leave it out and bring a transport of your own.
+//!   Developed on Linux; on macOS it is meant to work, but descendants outside the process group are not found there.
+//! - `testing`: the scripted agent.
+//!
+//! Rust 1.88 or newer.
+
 mod agent_info;
 mod connection;
 mod connector;

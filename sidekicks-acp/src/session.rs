@@ -54,6 +54,13 @@ pub struct OpenedSession {
     pub raw: RawJson,
 }
 
+impl OpenedSession {
+    /// A session with this id and nothing to choose, for connections of your own making.
+    pub fn new(id: SessionId) -> Self {
+        Self { id, modes: None, config_options: Vec::new(), raw: RawJson::default() }
+    }
+}
+
 /// Names one prompt of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PromptId(pub(crate) u64);

@@ -124,7 +124,7 @@ fn prompt(mut words: Vec<String>, lang: Lang) -> Result<String, u8> {
 
 fn unknown(name: &str, lang: Lang) -> u8 {
     complain(lang, Say::UnknownAgent { name }, exit::USAGE);
-    let near = name.to_lowercase().chars().filter(|&c| DEMO.contains(c)).count() >= 3 && name.chars().count() <= 6;
+    let near = strsim::damerau_levenshtein(&name.to_lowercase(), DEMO) <= 2;
     complain(lang, if near { Say::DidYouMean { name: DEMO } } else { Say::AgentsThereAre }, exit::USAGE)
 }
 

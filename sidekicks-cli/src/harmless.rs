@@ -9,6 +9,7 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let shown = |c: char| match c {
+        '\n' | '\t' => c,
         '\u{00}'..='\u{1F}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{FFFD}'),
         '\u{7F}' => '\u{2421}',
         c if is_harmful(c) => '\u{FFFD}',

@@ -20,6 +20,11 @@ impl Terminal {
         OpenOptions::new().read(true).write(true).open("/dev/tty").ok().map(|file| Self { file })
     }
 
+    /// How wide it is, in columns.
+    pub(crate) fn width(&self) -> usize {
+        terminal_size::terminal_size_of(&self.file).map_or(COLUMNS, |(terminal_size::Width(width), _)| width.into())
+    }
+
     /// Shows `text` and waits for one line, in a thread of its own.
     ///
     /// What was typed before is thrown away: it was no answer to this.
@@ -40,6 +45,9 @@ impl Terminal {
         let _ = self.file.write_all(text.as_bytes()); // A terminal that is gone shows nothing.
     }
 }
+
+/// The columns of a terminal that does not say how many it has.
+const COLUMNS: usize = 80;
 
 /// A question that a person was asked. Dropping it ends the waiting.
 pub(crate) struct Question {

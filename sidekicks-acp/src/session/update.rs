@@ -33,6 +33,11 @@ pub struct Unrecognised {
 }
 
 impl Update {
+    /// Reads the `update` object of a notification, for connections of your own making.
+    pub fn new(raw: RawJson) -> Self {
+        Self { typed: typed(raw.as_str()), raw, late: false }
+    }
+
     pub(crate) fn read(raw: &RawValue, late: bool) -> Self {
         Self { typed: typed(raw.get()), raw: RawJson::copied(raw), late }
     }
@@ -93,6 +98,7 @@ mod tests {
             assert_eq!(update.typed.as_ref().ok(), serde_json::from_str(json).ok().as_ref(), "{json}");
             assert!(update.typed.is_ok(), "{json}");
             assert_eq!(update.raw.as_str(), json);
+            assert_eq!(Update::new(serde_json::from_str(json).unwrap()), update);
         }
     }
 

@@ -32,9 +32,6 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long an agent may take to leave before a word is said about it.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// The columns of a terminal that does not say how many it has.
-const COLUMNS: usize = 80;
-
 /// One question to one agent.
 pub(super) struct Asking {
     agent: SingleAgent,
@@ -203,7 +200,7 @@ impl Asking {
         }
         match &self.terminal {
             Some(terminal) => {
-                let card = card::card(&permission, self.lang, COLUMNS);
+                let card = card::card(&permission, self.lang, terminal.width());
                 self.asked = Some((permission.id.clone(), terminal.ask(format!("\n{card}"))?));
             }
             None => self.reject(&permission),

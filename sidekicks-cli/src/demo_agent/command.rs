@@ -238,7 +238,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_may_tidy_up() {
-        let mut command = Command::start("trap 'echo bye; exit' TERM; echo hi; sleep 1000", Path::new("/")).unwrap();
+        let mut command =
+            Command::start("trap 'echo bye; exit' TERM; sleep 1000 & echo hi; wait", Path::new("/")).unwrap();
         assert!(matches!(command.next().await.unwrap(), Progress::Wrote));
         // The shell may tell of the sleep that was terminated, too.
         let output = command.stop(Duration::from_secs(20)).await.text();
