@@ -46,7 +46,10 @@
 //!   other crates meet. [`SingleAgent`] is a connector for one agent, without a supervisor.
 //! - [`SessionEvents`] is everything that one session says; [`PermissionRequest`] carries its own reply.
 //! - [`schema`] is the protocol's own words.
-#![cfg_attr(feature = "testing", doc = "- [`testing`] is a scripted agent in memory, for tests of programs that embed this crate.")]
+#![cfg_attr(
+    feature = "testing",
+    doc = "- [`testing`] is a scripted agent in memory, for tests of programs that embed this crate."
+)]
 //!
 //! # What can be relied on
 //!

@@ -155,8 +155,10 @@ impl AgentProcess {
                 let noise = router.traffic().noise_lines;
                 orders.stop(Some(stop.hasty()), StopCause::Asked);
                 let report = finished(report).await;
-                let left = matches!(&failure, StartFailure::Left(_));
-                let exit = report.as_ref().and_then(|report| report.status).filter(|_| left);
+                let exit = match &failure {
+                    StartFailure::Left(End::Exited(exit)) => Some(exit.status),
+                    _ => None, // What it did after we stopped it is no news.
+                };
                 let stderr = report.map_or_else(|| stderr.tail(), |report| report.stderr.clone());
                 Err(StartError { exit, stderr, noise, ..about(failure) })
             }

@@ -5,9 +5,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use sidekicks_acp::{AgentName, Borrow, ConnectError, Lease, SessionEvent, SessionEvents};
+use sidekicks_acp::{AgentName, Borrow, ConnectError, End, Lease, SessionEvent, SessionEvents};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
+use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep_until};
 
 use crate::conversations::Common;
@@ -99,6 +100,12 @@ impl Conversation {
     }
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.changed.notify_one(); // The task has nothing to wait for any more.
+    }
+}
+
 impl Shared {
     fn core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
@@ -114,10 +121,10 @@ impl fmt::Debug for Conversation {
 /// What the task waits for.
 #[expect(clippy::large_enum_variant, reason = "one lives at a time, for a moment")]
 enum Input {
+    Deadline,
     Changed,
-    Borrowed(Ticket, Result<Lease, ConnectError>),
     Session(Option<SessionEvent>),
-    Late,
+    Borrowed(Ticket, Result<Lease, ConnectError>),
 }
 
 type Borrowing = Pin<Box<dyn Future<Output = Result<Lease, ConnectError>> + Send>>;
@@ -143,23 +150,31 @@ async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
             }
             core.deadline()
         };
+        // What the agent said comes before what is had anew: the end of a session before its successor.
         let input = tokio::select! {
+            biased;
+            () = at(deadline) => Input::Deadline,
             () = changed.notified() => Input::Changed,
-            (ticket, lease) = lease(&mut borrowing) => Input::Borrowed(ticket, lease),
             event = next(&mut session) => Input::Session(event),
-            () = at(deadline) => Input::Late,
+            (ticket, lease) = lease(&mut borrowing) => Input::Borrowed(ticket, lease),
         };
         let Some(shared) = conversation.upgrade() else { return };
         match input {
+            Input::Deadline => shared.core().passed(Instant::now()),
             Input::Changed => {}
+            Input::Session(Some(event)) => shared.core().hear(event),
+            Input::Session(None) => {
+                session = None;
+                shared.core().hear(SessionEvent::Ended(End::Closed));
+            }
             Input::Borrowed(ticket, lease) => {
                 borrowing = None;
                 shared.core().borrowed(ticket, lease);
             }
-            Input::Session(Some(event)) => shared.core().hear(event),
-            Input::Session(None) => session = None,
-            Input::Late => shared.core().late(Instant::now()),
         }
+        drop(shared);
+        // An agent that never pauses must not keep those who listen to it from running.
+        consume_budget().await;
     }
 }
 

@@ -16,7 +16,7 @@ use crate::hub::{Hub, Subscription};
 
 /// Where conversations find their agents. Asked at each turn, so that a change takes effect at the next one.
 ///
-/// A function from a name to a profile is one, and so is a map.
+/// A function from a name to a profile is one, and so is a map. It must not block, nor call into conversations.
 pub trait AgentDirectory: Send + Sync {
     /// The agent of this name, if there is one.
     fn find(&self, name: &AgentName) -> Option<AgentProfile>;
@@ -68,7 +68,8 @@ pub struct Options {
     /// How long an agent may take to end a turn that was cancelled, before the turn is ended here and the agent is
     /// stopped. Default: 10 seconds.
     pub cancel_timeout: Duration,
-    /// How many events a subscriber may be behind before it gets a reset. Default: 4096.
+    /// How many events a subscriber may be behind before it gets a reset, at least 1; rounded up to a power of two.
+    /// Default: 4096.
     pub backlog: usize,
     /// The time of day, in milliseconds since the Unix epoch. Default: the system's.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
@@ -108,7 +109,7 @@ pub struct Conversations {
 pub(crate) struct Common {
     pub(crate) directory: Box<dyn AgentDirectory>,
     pub(crate) options: Options,
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) hub: Hub,
     /// Numbers messages and questions: no id is used twice.
     next: AtomicU64,
 }
@@ -132,7 +133,7 @@ impl Common {
 impl Conversations {
     /// No conversations yet, with the agents of `directory`. Must be called in a tokio runtime.
     pub fn new(directory: impl AgentDirectory + 'static, options: Options) -> Self {
-        let hub = Arc::new(Hub::new(options.backlog));
+        let hub = Hub::new(options.backlog);
         let common = Common { directory: Box::new(directory), options, hub, next: AtomicU64::new(1) };
         let shared = Shared { common: Arc::new(common), runtime: Handle::current(), conversations: Mutex::default() };
         Self { shared: Arc::new(shared) }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sidekicks_acp::schema::AuthMethod;
-use sidekicks_acp::{AgentError, CallError, ConnectError, End, ExitStatus, Phase, StartError};
+use sidekicks_acp::{AgentError, CallError, ConnectError, End, ExitStatus, Phase, StartError, StartFailure};
 
 /// What went wrong with a message: everything that the crates below knew of it.
 ///
@@ -16,7 +16,7 @@ use sidekicks_acp::{AgentError, CallError, ConnectError, End, ExitStatus, Phase,
 pub struct Failure {
     /// A code of [`sidekicks_acp::CODES`], for which an interface has a sentence.
     pub code: String,
-    /// The reason in the words of the agent or of the system.
+    /// The reason in the words of the agent or of the system; never empty.
     pub message: String,
     /// What was being done.
     pub phase: Phase,
@@ -50,9 +50,10 @@ pub struct Failure {
 
 impl Failure {
     fn new(code: &str, message: impl ToString, phase: Phase, prompt_sent: bool) -> Self {
+        let message = message.to_string();
         Self {
             code: code.to_owned(),
-            message: message.to_string(),
+            message: if message.trim().is_empty() { code.to_owned() } else { message },
             phase,
             prompt_sent,
             rpc_code: None,
@@ -90,11 +91,11 @@ impl Failure {
     }
 
     fn of_start(error: &StartError) -> Self {
-        let mut this = Self::new(error.code(), &error.failure, error.phase(), false);
+        let mut this = Self::new(error.code(), reason(&error.failure), error.phase(), false);
         this.program = error.program.as_ref().map(|program| program.to_string_lossy().into_owned());
         match &error.failure {
-            sidekicks_acp::StartFailure::Handshake(CallError::Agent(error)) => this = this.with_agent(error),
-            sidekicks_acp::StartFailure::Left(end) => this = this.with_end(end),
+            StartFailure::Handshake(CallError::Agent(error)) => this = this.with_agent(error),
+            StartFailure::Left(end) => this = this.with_end(end),
             _ => {}
         }
         if let Some(status) = error.exit {
@@ -123,6 +124,17 @@ impl Failure {
 
     fn with_status(self, status: ExitStatus) -> Self {
         Self { exit_code: status.code(), signal: status.signal(), ..self }
+    }
+}
+
+/// What the system or the agent says of it; what kind of failure it is says the code.
+fn reason(failure: &StartFailure) -> String {
+    match failure {
+        StartFailure::NotExecutable(error) | StartFailure::Spawn(error) => error.to_string(),
+        StartFailure::BadCwd { path, source } => format!("{}: {source}", path.display()),
+        StartFailure::Handshake(error) => error.to_string(),
+        StartFailure::UnsupportedVersion { theirs } => theirs.clone(),
+        other => other.to_string(),
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use sidekicks_acp::schema::{ContentBlock, ContentChunk, SessionUpdate};
-use sidekicks_acp::{AgentName, Update};
+use sidekicks_acp::schema::{ContentBlock, ContentChunk, SessionModeState, SessionUpdate};
+use sidekicks_acp::{AgentName, Unrecognised, Update};
 
 use crate::event::{Event, Offer};
 use crate::message::{Message, MessageId};
@@ -17,11 +17,28 @@ use crate::transcript::Transcript;
 #[derive(Debug, Default)]
 pub(crate) struct Cursor {
     /// The message that is being written; after a turn, the one that what comes late belongs to.
-    pub(crate) message: Option<MessageId>,
+    message: Option<MessageId>,
     /// The protocol's id of the message that the last fragment belonged to.
     fragment_of: Option<Arc<str>>,
-    /// Where the tools of the session are.
-    tools: HashMap<String, (MessageId, usize)>,
+    /// The tools of the session.
+    tools: HashMap<String, Known>,
+}
+
+/// A tool that has a part.
+#[derive(Debug, Clone)]
+struct Known {
+    message: MessageId,
+    index: usize,
+    output: tool::Output,
+}
+
+/// How a tool is spoken of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mention {
+    /// It is about to be used.
+    Call,
+    /// It goes on.
+    Update,
 }
 
 impl Cursor {
@@ -31,16 +48,15 @@ impl Cursor {
         self.fragment_of = None;
     }
 
-    /// A new session is begun: the agent's ids mean nothing any more.
+    /// The session is over: the agent's ids mean nothing any more, and what a new one says belongs to no message yet.
     pub(crate) fn forget_session(&mut self) {
-        self.tools.clear();
-        self.fragment_of = None;
+        *self = Self::default();
     }
 
     /// The tool part of this id.
     pub(crate) fn tool<'a>(&self, transcript: &'a Transcript, id: &str) -> Option<&'a ToolPart> {
-        let (message, index) = self.tools.get(id)?;
-        match transcript.message(message)?.parts.get(*index)? {
+        let known = self.tools.get(id)?;
+        match transcript.message(&known.message)?.parts.get(known.index)? {
             Part::Tool(tool) => Some(tool),
             _ => None,
         }
@@ -48,19 +64,17 @@ impl Cursor {
 
     /// What `update` changes in the conversation. Nothing where it belongs to no message.
     pub(crate) fn fold(&mut self, transcript: &Transcript, update: &Update) -> Vec<Event> {
-        let agent = &transcript.agent;
-        let offer = |offer: Offer| vec![Event::AgentChanged { agent: agent.clone(), offer }];
+        let offer = |offer: Offer| vec![Event::AgentChanged { agent: transcript.agent.clone(), offer }];
         match &update.typed {
             Ok(SessionUpdate::AgentMessageChunk(chunk)) => self.chunk(transcript, chunk, PartKind::Text),
             Ok(SessionUpdate::AgentThoughtChunk(chunk)) => self.chunk(transcript, chunk, PartKind::Thought),
             // Some agents repeat the prompt in the turn; the person's message is here already.
             Ok(SessionUpdate::UserMessageChunk(_)) => Vec::new(),
-            Ok(SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_)) => {
-                self.tool_call(transcript, &update.raw.to_value())
-            }
+            Ok(SessionUpdate::ToolCall(_)) => self.tool_call(transcript, &update.raw.to_value(), Mention::Call),
+            Ok(SessionUpdate::ToolCallUpdate(_)) => self.tool_call(transcript, &update.raw.to_value(), Mention::Update),
             Ok(SessionUpdate::Plan(_)) => self.plan(transcript, &update.raw.to_value()),
             Ok(SessionUpdate::UsageUpdate(usage)) => {
-                vec![Event::UsageChanged { agent: agent.clone(), usage: usage.clone() }]
+                vec![Event::UsageChanged { agent: transcript.agent.clone(), usage: usage.clone() }]
             }
             Ok(SessionUpdate::AvailableCommandsUpdate(update)) => {
                 offer(Offer { commands: Some(update.available_commands.clone()), ..Offer::default() })
@@ -69,54 +83,97 @@ impl Cursor {
                 offer(Offer { config_options: Some(update.config_options.clone()), ..Offer::default() })
             }
             Ok(SessionUpdate::CurrentModeUpdate(update)) => {
-                let Some(mut modes) = transcript.modes.clone() else { return Vec::new() };
-                modes.current_mode_id = update.current_mode_id.clone();
+                let current = update.current_mode_id.clone();
+                let mut modes =
+                    transcript.modes.clone().unwrap_or_else(|| SessionModeState::new(current.clone(), Vec::new()));
+                modes.current_mode_id = current;
                 offer(Offer { modes: Some(modes), ..Offer::default() })
             }
             Ok(SessionUpdate::SessionInfoUpdate(_)) => match update.raw.to_value()["title"].as_str() {
                 Some(title) => offer(Offer { title: Some(title.to_owned()), ..Offer::default() }),
                 None => Vec::new(),
             },
-            Ok(_) | Err(_) => self.other(transcript, update.raw.to_value()),
+            Ok(_) => self.other(transcript, update.raw.to_value()),
+            Err(unrecognised) => self.unrecognised(transcript, unrecognised, update.raw.to_value()),
+        }
+    }
+
+    /// An update that the schema cannot hold may still be one that can be shown.
+    fn unrecognised(&mut self, transcript: &Transcript, unrecognised: &Unrecognised, raw: Value) -> Vec<Event> {
+        let content = &raw["content"];
+        match (unrecognised.word.as_str(), content["text"].as_str()) {
+            ("agent_message_chunk", Some(text)) if content["type"] == "text" => {
+                self.text(transcript, raw["messageId"].as_str().map(Arc::from), text, PartKind::Text)
+            }
+            ("user_message_chunk", _) => Vec::new(),
+            ("tool_call", _) => self.tool_call(transcript, &raw, Mention::Call),
+            ("tool_call_update", _) => self.tool_call(transcript, &raw, Mention::Update),
+            ("plan", _) if raw["entries"].is_array() => self.plan(transcript, &raw),
+            _ => self.other(transcript, raw),
         }
     }
 
     fn chunk(&mut self, transcript: &Transcript, chunk: &ContentChunk, kind: PartKind) -> Vec<Event> {
-        let Some(message) = self.target(transcript) else { return Vec::new() };
         let fragment_of = chunk.message_id.as_ref().map(|id| Arc::clone(&id.0));
-        let same_message = self.fragment_of == fragment_of;
+        if let ContentBlock::Text(text) = &chunk.content {
+            return self.text(transcript, fragment_of, &text.text, kind);
+        }
         self.fragment_of = fragment_of;
-        let count = message.parts.len();
-        match &chunk.content {
-            // Carriers of usage and the like.
-            ContentBlock::Text(text) if text.text.is_empty() => Vec::new(),
-            ContentBlock::Text(text) => {
-                let continues = same_message && message.parts.last().is_some_and(|last| last.kind() == kind);
-                let index = if continues { count - 1 } else { count };
-                vec![delta(&transcript.agent, &message.id, index, kind, Fragment::Text(text.text.clone()))]
+        let Some(message) = self.target(transcript) else { return Vec::new() };
+        vec![whole(&transcript.agent, &message.id, message.parts.len(), Part::of(&chunk.content))]
+    }
+
+    /// A fragment of the kind of the last part is appended to it, unless it is of another of the agent's messages.
+    fn text(&mut self, transcript: &Transcript, of: Option<Arc<str>>, text: &str, kind: PartKind) -> Vec<Event> {
+        if text.is_empty() {
+            return Vec::new(); // A carrier of usage and the like.
+        }
+        let same_message = self.fragment_of == of;
+        self.fragment_of = of;
+        let Some(message) = self.target(transcript) else { return Vec::new() };
+        let continues = same_message && message.parts.last().is_some_and(|last| last.kind() == kind);
+        let index = message.parts.len() - usize::from(continues);
+        vec![delta(&transcript.agent, &message.id, index, kind, Fragment::Text(text.to_owned()))]
+    }
+
+    /// What a question tells of the tool that it is about: some agents announce it in no other way. A bare id that
+    /// nobody knows announces nothing.
+    pub(crate) fn announce(&mut self, transcript: &Transcript, call: &Value) -> Vec<Event> {
+        let known = call["toolCallId"].as_str().is_some_and(|id| self.tools.contains_key(id));
+        let tells = ["title", "kind", "rawInput", "content"].iter().any(|key| !call[*key].is_null());
+        match call["toolCallId"].as_str() {
+            Some(id) if !id.is_empty() && tells => {
+                self.tool_call(transcript, call, if known { Mention::Update } else { Mention::Call })
             }
-            block => {
-                let part = Part::of(block);
-                vec![delta(&transcript.agent, &message.id, count, part.kind(), Fragment::Part(part))]
-            }
+            _ => Vec::new(),
         }
     }
 
     /// Adds or changes a tool part: agents send the update before the call, or no call at all.
-    pub(crate) fn tool_call(&mut self, transcript: &Transcript, call: &Value) -> Vec<Event> {
-        let id = call["toolCallId"].as_str().unwrap_or_default();
-        let (place, mut part) = match (self.tool(transcript, id), self.tools.get(id)) {
-            (Some(known), Some(place)) => (place.clone(), known.clone()),
+    fn tool_call(&mut self, transcript: &Transcript, call: &Value, mention: Mention) -> Vec<Event> {
+        let Some(id) = call["toolCallId"].as_str().filter(|id| !id.is_empty()) else {
+            return self.other(transcript, call.clone());
+        };
+        // Ids are the model's, and some repeat: a call in a later message, of a tool that was done with, is a new one.
+        let part = self.tool(transcript, id).filter(|part| {
+            let here = self.tools.get(id).map(|known| &known.message) == self.message.as_ref();
+            mention == Mention::Update || here || tool::is_open(&part.status)
+        });
+        let (mut known, part) = match (self.tools.get(id), part) {
+            (Some(known), Some(part)) => (known.clone(), Some(part)),
             _ => {
                 let Some(message) = self.target(transcript) else { return Vec::new() };
-                let place = (message.id.clone(), message.parts.len());
-                self.tools.insert(id.to_owned(), place.clone());
-                (place, ToolPart::default())
+                let known =
+                    Known { message: message.id.clone(), index: message.parts.len(), output: Default::default() };
+                (known, None)
             }
         };
-        tool::update(&mut part, call);
-        let (message, index) = place;
-        vec![delta(&transcript.agent, &message, index, PartKind::Tool, Fragment::Part(Part::Tool(Arc::new(part))))]
+        let mut next = part.cloned().unwrap_or_default();
+        tool::update(&mut next, &mut known.output, call);
+        let changed = part != Some(&next);
+        let event = whole(&transcript.agent, &known.message, known.index, Part::Tool(Arc::new(next)));
+        self.tools.insert(id.to_owned(), known);
+        if changed { vec![event] } else { Vec::new() }
     }
 
     /// A message has one plan, which is replaced wherever it stands.
@@ -130,16 +187,14 @@ impl Cursor {
             priority: word(&entry["priority"], "medium"),
             status: word(&entry["status"], "pending"),
         });
-        let part = Part::Plan { entries: entries.collect() };
-        vec![delta(&transcript.agent, &message.id, index, PartKind::Plan, Fragment::Part(part))]
+        vec![whole(&transcript.agent, &message.id, index, Part::Plan { entries: entries.collect() })]
     }
 
     /// What this version does not know is kept in the message, so that nothing an agent says is lost.
     fn other(&mut self, transcript: &Transcript, raw: Value) -> Vec<Event> {
         let Some(message) = self.target(transcript) else { return Vec::new() };
         let word = raw["sessionUpdate"].as_str().unwrap_or_default().to_owned();
-        let part = Part::other(word, raw);
-        vec![delta(&transcript.agent, &message.id, message.parts.len(), PartKind::Other, Fragment::Part(part))]
+        vec![whole(&transcript.agent, &message.id, message.parts.len(), Part::other(word, raw))]
     }
 
     fn target<'a>(&self, transcript: &'a Transcript) -> Option<&'a Arc<Message>> {
@@ -153,6 +208,10 @@ enum Fragment {
     Part(Part),
 }
 
+fn whole(agent: &AgentName, message: &MessageId, index: usize, part: Part) -> Event {
+    delta(agent, message, index, part.kind(), Fragment::Part(part))
+}
+
 fn delta(agent: &AgentName, message: &MessageId, index: usize, kind: PartKind, fragment: Fragment) -> Event {
     let (text, part) = match fragment {
         Fragment::Text(text) => (Some(text), None),
@@ -161,13 +220,21 @@ fn delta(agent: &AgentName, message: &MessageId, index: usize, kind: PartKind, f
     Event::MessageDelta { agent: agent.clone(), message_id: message.clone(), index, kind, text, part }
 }
 
-/// What an agent left open when its turn ended, closed with `status`, so that no spinner is left.
-pub(crate) fn close_tools(message: &mut Message, status: &str) {
-    for part in &mut message.parts {
+/// Closes what an agent left open in a message that is over, so that no spinner is left; the events tell of it.
+pub(crate) fn close_tools(agent: &AgentName, message: &mut Message) -> Vec<Event> {
+    let status = match (&message.error, message.stop_reason.as_deref()) {
+        (Some(_), _) => "failed",
+        (None, Some("cancelled")) => "cancelled",
+        _ => "unfinished",
+    };
+    let mut events = Vec::new();
+    for (index, part) in message.parts.iter_mut().enumerate() {
         if let Part::Tool(tool) = part
             && tool::is_open(&tool.status)
         {
             status.clone_into(&mut Arc::make_mut(tool).status);
+            events.push(whole(agent, &message.id, index, part.clone()));
         }
     }
+    events
 }

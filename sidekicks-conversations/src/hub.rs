@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sidekicks_acp::AgentName;
@@ -15,19 +16,26 @@ use crate::transcript::Transcript;
 
 /// All conversations as they are, and who follows them.
 pub(crate) struct Hub {
-    transcripts: Mutex<Vec<Arc<Transcript>>>,
+    transcripts: Arc<Transcripts>,
     sender: broadcast::Sender<Arc<Event>>,
 }
 
+#[derive(Default)]
+struct Transcripts(Mutex<Vec<Arc<Transcript>>>);
+
+/// What a backlog may be: at least one event, and not so many that their places alone fill the memory.
+const BACKLOGS: RangeInclusive<usize> = 1..=1 << 20;
+
 impl Hub {
-    /// A subscriber that is more than `capacity` events behind gets a reset.
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self { transcripts: Mutex::default(), sender: broadcast::Sender::new(capacity) }
+    /// A subscriber that is more than `backlog` events behind gets a reset.
+    pub(crate) fn new(backlog: usize) -> Self {
+        let backlog = backlog.clamp(*BACKLOGS.start(), *BACKLOGS.end());
+        Self { transcripts: Arc::default(), sender: broadcast::Sender::new(backlog) }
     }
 
     /// A new conversation, with a reset for those who follow already.
     pub(crate) fn add(&self, agent: &AgentName) {
-        let mut transcripts = self.lock();
+        let mut transcripts = self.transcripts.lock();
         let transcript = Arc::new(Transcript::new(agent.clone()));
         transcripts.push(Arc::clone(&transcript));
         let _ = self.sender.send(Arc::new(Event::Reset(transcript))); // Fails only where nobody follows.
@@ -35,7 +43,7 @@ impl Hub {
 
     /// The only way in which a conversation changes: what happens is applied and told together.
     pub(crate) fn publish(&self, event: Event) {
-        let mut transcripts = self.lock();
+        let mut transcripts = self.transcripts.lock();
         if let Some(transcript) = transcripts.iter_mut().find(|transcript| transcript.agent == *event.agent()) {
             Arc::make_mut(transcript).apply(&event);
             let _ = self.sender.send(Arc::new(event));
@@ -43,25 +51,26 @@ impl Hub {
     }
 
     pub(crate) fn transcript(&self, agent: &AgentName) -> Arc<Transcript> {
-        let found = self.lock().iter().find(|transcript| transcript.agent == *agent).map(Arc::clone);
+        let found = self.transcripts.lock().iter().find(|transcript| transcript.agent == *agent).map(Arc::clone);
         found.unwrap_or_else(|| Arc::new(Transcript::new(agent.clone())))
     }
 
-    pub(crate) fn subscribe(self: &Arc<Self>) -> Subscription {
-        let (resets, receiver) = self.resets();
-        Subscription { hub: Arc::downgrade(self), receiver, resets, drawn: None }
+    pub(crate) fn subscribe(&self) -> Subscription {
+        // Everything as it is, and what comes after it: under one lock, so that nothing is between them.
+        let transcripts = self.transcripts.lock();
+        let (resets, receiver) = (resets(&transcripts), self.sender.subscribe());
+        Subscription { transcripts: Arc::clone(&self.transcripts), receiver, resets, drawn: None }
     }
+}
 
-    /// Everything as it is, and what comes after it: taken under one lock, so that nothing is between them.
-    fn resets(&self) -> (VecDeque<Arc<Event>>, broadcast::Receiver<Arc<Event>>) {
-        let transcripts = self.lock();
-        let resets = transcripts.iter().map(|transcript| Arc::new(Event::Reset(Arc::clone(transcript)))).collect();
-        (resets, self.sender.subscribe())
-    }
-
+impl Transcripts {
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Transcript>>> {
-        self.transcripts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn resets(transcripts: &[Arc<Transcript>]) -> VecDeque<Arc<Event>> {
+    transcripts.iter().map(|transcript| Arc::new(Event::Reset(Arc::clone(transcript)))).collect()
 }
 
 /// The events of all conversations, in order.
@@ -69,8 +78,8 @@ impl Hub {
 /// First comes a reset of each conversation. A reader that falls behind loses nothing but the steps between: it gets a
 /// fresh reset of each. Nobody ever waits for a reader.
 pub struct Subscription {
-    /// Weak, so that the end of all conversations is the end of the events.
-    hub: Weak<Hub>,
+    transcripts: Arc<Transcripts>,
+    /// Its end is the end of all conversations.
     receiver: broadcast::Receiver<Arc<Event>>,
     /// Resets that come before what is in `receiver`.
     resets: VecDeque<Arc<Event>>,
@@ -103,15 +112,15 @@ impl Subscription {
             sleep_until(drawn + period).await;
         }
         let mut batch = Vec::new();
-        loop {
-            while let Some(event) = self.resets.pop_front() {
-                push_joined(&mut batch, event);
-            }
+        self.resets.drain(..).for_each(|event| push_joined(&mut batch, event));
+        // What comes while we are at it waits for the next frame.
+        for _ in 0..self.receiver.len() {
             match self.receiver.try_recv() {
                 Ok(event) => push_joined(&mut batch, event),
                 Err(TryRecvError::Lagged(_)) => {
-                    batch.clear(); // The resets say it all.
                     self.catch_up();
+                    batch = self.resets.drain(..).collect(); // They say it all.
+                    break;
                 }
                 Err(TryRecvError::Empty | TryRecvError::Closed) => break,
             }
@@ -121,9 +130,9 @@ impl Subscription {
     }
 
     fn catch_up(&mut self) {
-        if let Some(hub) = self.hub.upgrade() {
-            (self.resets, self.receiver) = hub.resets();
-        }
+        let transcripts = self.transcripts.lock();
+        self.resets = resets(&transcripts);
+        self.receiver = self.receiver.resubscribe();
     }
 }
 

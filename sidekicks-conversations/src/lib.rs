@@ -1,4 +1,134 @@
-//! Conversations with ACP agents.
+//! Conversations with agents that speak the [Agent Client Protocol](https://agentclientprotocol.com) (ACP): messages
+//! made of parts, one turn at a time, questions, and every change as an event.
+//!
+//! One call sends a message; the events tell everything that comes of it. This program says one thing to an agent,
+//! prints the answer as it comes, and allows what the agent asks for, once:
+//!
+//! ```
+//! use std::collections::HashMap;
+//!
+//! use sidekicks_acp::AgentName;
+//! use sidekicks_conversations::{AgentProfile, Conversations, Event, Options, PartKind};
+//! # use serde_json::json;
+//! # use sidekicks_acp::testing::{self, Peer};
+//! # fn an_agent() -> impl sidekicks_acp::Connector {
+//! #     testing::agent(async |mut peer: Peer| {
+//! #         peer.shake_hands().await;
+//! #         peer.open("s1").await;
+//! #         let prompt = peer.prompted().await;
+//! #         let call = json!({"toolCallId": "t1", "title": "ls", "kind": "execute", "rawInput": {"command": "ls"}});
+//! #         peer.ask(&json!(1), "s1", call, &[("yes", "allow_once"), ("no", "reject_once")]).await;
+//! #         peer.answer(&json!(1)).await;
+//! #         peer.say("s1", "There is one file").await;
+//! #         peer.say("s1", " here.").await;
+//! #         peer.end_turn(&prompt, "end_turn").await;
+//! #         peer.farewell().await;
+//! #     })
+//! # }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // Any `Connector` does: `SingleAgent::new(AgentCommand::new("my-agent"))` starts a program.
+//!     let name = AgentName::from("helper");
+//!     let agents = HashMap::from([(name.clone(), AgentProfile::new(an_agent(), std::env::current_dir()?))]);
+//!     let conversations = Conversations::new(agents, Options::default());
+//!     let helper = conversations.with(&name).ok_or("there is no such agent")?;
+//!
+//!     let mut events = conversations.subscribe();
+//!     helper.send("What is in this folder?")?;
+//!     # let mut printed = String::new();
+//!     while let Some(event) = events.next().await {
+//!         match &*event {
+//!             Event::MessageDelta { kind: PartKind::Text, text: Some(text), .. } => {
+//!                 print!("{text}");
+//!                 # printed.push_str(text);
+//!             }
+//!             Event::PermissionRequested(permission) => {
+//!                 println!("it wants to: {}", permission.title);
+//!                 let once = permission.options.iter().find(|option| option.kind == "allow_once");
+//!                 match once {
+//!                     Some(option) => helper.answer(&permission.id, &option.id)?,
+//!                     None => helper.stop(),
+//!                 }
+//!             }
+//!             // The state that every subscription begins with is a reset, so this is the end of our turn.
+//!             Event::TurnChanged { turn, .. } if !turn.busy => break,
+//!             _ => {}
+//!         }
+//!     }
+//!     # assert_eq!(printed, "There is one file here.");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What one can rely on
+//!
+//! - **One stream, in order.** A [`Subscription`] begins with a reset of each conversation, and every later change is
+//!   an event. [`Transcript::apply`] is the only way in which a conversation changes, here and in a mirror: whoever
+//!   applies all events has what [`Conversation::messages`] gives, at every point. A whole message
+//!   ([`Event::MessageUpdated`]) equals all deltas before it.
+//! - **Nobody waits for a reader.** One that is more than [`Options::backlog`] events behind gets a fresh reset, never
+//!   an error. [`Subscription::next_batch`] gathers a frame and joins fragments, so that an interface draws once per
+//!   frame however fast the agent writes.
+//! - **One turn at a time** in each conversation; agents differ in what they make of two. What is sent meanwhile is
+//!   queued, up to [`Options::queue`] messages. The queue goes on after a turn that ended with a stop reason; after
+//!   [`Conversation::stop`] or an error what waits is marked `notSent`: it is neither lost nor sent blindly.
+//! - **A turn always ends.** After a cancel it is `cancelled`, whatever the agent calls it; an agent that does not end it
+//!   within [`Options::cancel_timeout`] is stopped, and the next message starts it anew. When it ends, no tool is left
+//!   open and no question either.
+//! - **A question is settled once**: by an answer, by Stop, by the agent, or by the end of its turn. A late answer gets
+//!   [`AnswerError::AlreadyResolved`] and reaches nobody.
+//! - **An agent is borrowed for a turn only.** Its session is kept while its process lives; when it is started anew, the
+//!   conversation says so (`agent-restarted`).
+//! - **No call waits** but [`Conversation::idle`], [`Subscription::next`] and [`Subscription::next_batch`], which are
+//!   cancel-safe. Dropping a subscription ends nothing. When the last [`Conversations`] and the last [`Conversation`] are
+//!   dropped, running turns are cancelled and subscriptions end with `None`.
+//! - **Memory** holds what was said, once: snapshots and events share it. It is kept until the conversations are dropped.
+//!
+//! # Events as JSON
+//!
+//! Every event is `{"event": NAME, "payload": {…}}` and is read back as what it was, so a web page or another process
+//! can hold the mirror. Keys are camelCase; values are the protocol's own words. What has no value is absent.
+//!
+//! ```json
+//! {"event":"conversation:reset","payload":{"agent":"a","messages":[],"busy":false,"queued":0,"phase":"idle","failedTools":0,"permissions":[],"commands":[],"configOptions":[]}}
+//! {"event":"message:updated","payload":{"agent":"a","message":{"id":"m1","role":"user","parts":[{"kind":"text","text":"Hello"}],"at":1767225600000,"queued":false,"notSent":false}}}
+//! {"event":"turn:changed","payload":{"agent":"a","busy":true,"queued":0,"phase":"starting","failedTools":0}}
+//! {"event":"message:delta","payload":{"agent":"a","messageId":"m2","index":0,"kind":"text","text":"Hel"}}
+//! {"event":"message:delta","payload":{"agent":"a","messageId":"m2","index":1,"kind":"tool","part":{"kind":"tool","id":"t1","title":"ls","toolKind":"execute","status":"pending","input":{"command":"ls"},"output":"","diffs":[],"locations":[]}}}
+//! {"event":"permission:requested","payload":{"id":"p3","agent":"a","messageId":"m2","toolCallId":"t1","title":"ls","action":"run_command","command":"ls","paths":[],"diffs":[],"rawInput":{"command":"ls"},"dangers":[],"options":[{"id":"y","kind":"allow_once","name":"Yes"}]}}
+//! {"event":"permission:resolved","payload":{"id":"p3","agent":"a","outcome":"selected","option":"y","by":"user"}}
+//! {"event":"usage:changed","payload":{"agent":"a","usage":{"used":10,"size":100}}}
+//! {"event":"agent:changed","payload":{"agent":"a","commands":[{"name":"init","description":"Begin"}]}}
+//! ```
+//!
+//! | event | says | applied by |
+//! |---|---|---|
+//! | `conversation:reset` | the whole conversation | taking it in place of what was there |
+//! | `message:updated` | a whole message, new or changed | replacing the one of this id, or adding it at the end |
+//! | `message:delta` | a fragment (`text`) or a whole part (`part`) | appending to part `index`, or replacing it; one beyond the last begins a part |
+//! | `turn:changed` | the turn as it is | replacing it |
+//! | `permission:requested`, `permission:resolved` | a question came, or is settled | adding it, or removing the one of this id |
+//! | `usage:changed`, `agent:changed` | what the session tells of itself | replacing what is there; what is absent did not change |
+//!
+//! # When something goes wrong
+//!
+//! A wrong call is refused at once and changes nothing:
+//!
+//! | error | what to do |
+//! |---|---|
+//! | [`SendError::Empty`] | say something |
+//! | [`SendError::QueueFull`] | wait for an answer, or [stop](Conversation::stop) |
+//! | [`SendError::NoSuchAgent`] | the directory has it no more; what was said can still be read |
+//! | [`AnswerError::AlreadyResolved`] | nothing: take the question off the screen |
+//! | [`AnswerError::NoSuchOption`] | choose one of [`Permission::options`]; the question is still open |
+//!
+//! Everything else is told by events, with codes that an interface has sentences for. A message that did not reach the
+//! agent is `notSent` and has an `error`; an answer that broke off has one too. [`Failure`] holds everything that is known:
+//! a code of [`sidekicks_acp::CODES`], the reason in the agent's own words, whether the prompt was sent, exit code or
+//! signal, the last lines of stderr, the ways to log in. System messages carry one of [`SYSTEM_CODES`]. Texts of agents
+//! may hold control characters: make them harmless before they reach a terminal.
+
 mod conversation;
 mod conversations;
 mod core;

@@ -68,13 +68,15 @@ pub struct Message {
     /// calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// The agent's own word, where [`stop_reason`](Self::stop_reason) is not it.
+    /// What the agent called it, where that is not [`stop_reason`](Self::stop_reason): its own word, or the text of the
+    /// error with which it answered a cancel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_stop_reason: Option<String>,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// A finished agent's message in which the agent neither said anything nor used a tool.
+    /// A finished agent's message in which the agent neither said anything nor used a tool, though nobody cancelled it.
+    /// Some agents end so when their model could not be reached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty: bool,
     /// Of a system message: what it says, one of [`SYSTEM_CODES`].
@@ -87,7 +89,7 @@ pub struct Message {
 
 /// Every code that a system message can have, in alphabetical order.
 ///
-/// - `agent-exited`: it left between two turns, by itself. Params: `exitCode`, `signal`, `stderr`.
+/// - `agent-exited`: it left between two turns, by itself. Params, where known: `exitCode`, `signal`, `stderr`.
 /// - `agent-restarted`: it no longer remembers the beginning.
 /// - `agent-unavailable`: it could not be started or reached. The message that was not sent has the error.
 /// - `agent-unresponsive`: it did not obey a cancel, and is stopped.
@@ -112,6 +114,15 @@ impl Message {
             code: None,
             params: None,
         }
+    }
+
+    /// Whether it holds neither words nor a tool nor a picture or the like.
+    pub(crate) fn says_nothing(&self) -> bool {
+        !self.parts.iter().any(|part| match part {
+            Part::Text { text } => !text.is_blank(),
+            Part::Thought { .. } | Part::Plan { .. } | Part::Other(_) => false,
+            _ => true,
+        })
     }
 
     /// Whether an agent's message is finished: nothing is added to it but what comes late.

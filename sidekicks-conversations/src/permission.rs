@@ -136,7 +136,7 @@ impl Permission {
         let params = request.raw.to_value();
         let call = &params["toolCall"];
         let mut part = known.cloned().unwrap_or_default();
-        tool::update(&mut part, call);
+        tool::update(&mut part, &mut tool::Output::default(), call);
         let action = action(&part);
         let command = match action {
             Action::RunCommand => {

@@ -76,10 +76,16 @@ impl Text {
         self.read_from(0, each);
     }
 
+    /// Whether it is nothing but white space.
+    pub(crate) fn is_blank(&self) -> bool {
+        let mut blank = true;
+        self.read_from(0, |chunk| blank &= chunk.trim_start().is_empty());
+        blank
+    }
+
     fn read_from(&self, start: usize, mut each: impl FnMut(&str)) {
-        let chunks = self.chunks();
-        let mut at = 0;
-        let pieces = chunks.full.iter().map(|chunk| &**chunk).chain([chunks.last.as_str()]);
+        // Handed over outside the lock: whoever reads may be slow, and whoever writes must not wait for it.
+        let (mut at, pieces) = self.pieces(start);
         for piece in pieces {
             let mut from = start.saturating_sub(at).min(piece.len());
             let to = self.len.saturating_sub(at).min(piece.len());
@@ -91,6 +97,19 @@ impl Text {
                 each(&piece[from..to]);
             }
         }
+    }
+
+    /// The pieces from the one that holds byte `start` on, and where in the text the first of them begins.
+    fn pieces(&self, start: usize) -> (usize, Vec<Arc<str>>) {
+        let chunks = self.chunks();
+        let (mut first, mut at) = (chunks.full.len(), chunks.full_len);
+        while at > start {
+            first -= 1;
+            at -= chunks.full[first].len();
+        }
+        let mut pieces = chunks.full[first..].to_vec();
+        pieces.push(chunks.last.as_str().into());
+        (at, pieces)
     }
 
     fn chunks(&self) -> MutexGuard<'_, Chunks> {
@@ -176,8 +195,10 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
         #[test]
-        fn it_behaves_like_strings(steps in proptest::collection::vec((0..4usize, 0..4usize, "[a-zé]{0,3000}"), 0..40)) {
+        fn it_behaves_like_strings(steps in proptest::collection::vec((0..4usize, 0..4usize, "[a-zé ]{0,3000}"), 0..25)) {
             let mut texts: Vec<(Text, String)> = vec![Default::default(); 4];
             for (from, to, fragment) in steps {
                 texts[to] = texts[from].clone();
@@ -186,6 +207,9 @@ mod tests {
                 for (text, string) in &texts {
                     prop_assert_eq!(&text.to_string(), string);
                     prop_assert_eq!(text.len(), string.len());
+                    prop_assert_eq!(text.is_blank(), string.trim().is_empty());
+                    let middle = (string.len() / 2..).find(|at| string.is_char_boundary(*at)).unwrap_or_default();
+                    prop_assert_eq!(&text.tail(middle), &string[middle..]);
                 }
             }
         }

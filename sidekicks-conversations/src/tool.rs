@@ -6,32 +6,65 @@ use serde_json::Value;
 
 use crate::part::{Diff, Location, ToolPart};
 
+/// Where the output of a call comes from; agents often send the same in several ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// There is none yet.
+    #[default]
+    Nowhere,
+    /// `rawOutput`, which anything else is better than.
+    Raw,
+    /// What a terminal of the agent shows, told piece by piece in `_meta`.
+    Terminal,
+    /// `content`, which is made for being shown.
+    Content,
+}
+
 /// Takes what `update` says of the call; what it leaves out, or says with `null`, stays as it was.
-pub(crate) fn update(part: &mut ToolPart, update: &Value) {
-    let text = |key: &str| update[key].as_str().map(str::to_owned);
-    part.id = text("toolCallId").unwrap_or(std::mem::take(&mut part.id));
-    part.title = text("title").unwrap_or(std::mem::take(&mut part.title));
-    part.tool_kind = text("kind").unwrap_or(std::mem::take(&mut part.tool_kind));
-    part.status = text("status").unwrap_or(std::mem::take(&mut part.status));
-    if part.tool_kind.is_empty() {
-        "other".clone_into(&mut part.tool_kind);
-    }
-    if part.status.is_empty() {
-        "pending".clone_into(&mut part.status);
-    }
-    if let Some(input) = update.get("rawInput").filter(|input| !input.is_null()) {
+pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
+    let take = |field: &mut String, key: &str, default: &str| match update[key].as_str() {
+        Some(text) => text.clone_into(field),
+        None if field.is_empty() => default.clone_into(field),
+        None => {}
+    };
+    take(&mut part.id, "toolCallId", "");
+    take(&mut part.title, "title", "");
+    take(&mut part.tool_kind, "kind", "other");
+    take(&mut part.status, "status", "pending");
+    let nothing = |input: &Value| input.is_null() || *input == Value::Object(Default::default());
+    if let Some(input) = update.get("rawInput").filter(|input| !nothing(input) || nothing(&part.input)) {
         part.input = input.clone();
     }
     if let Some(content) = update["content"].as_array() {
         part.diffs = content.iter().filter(|item| item["type"] == "diff").filter_map(diff).collect();
-        part.output = content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n");
+        let text = content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n");
+        if !text.is_empty() || *from == Output::Content {
+            *from = if text.is_empty() { Output::Nowhere } else { Output::Content };
+            part.output = text;
+        }
     }
-    if part.output.is_empty() {
-        part.output = output(&update["rawOutput"]).unwrap_or_default();
+    if matches!(from, Output::Nowhere | Output::Raw)
+        && let Some(text) = output(&update["rawOutput"])
+    {
+        *from = Output::Raw;
+        part.output = text;
+    }
+    for text in ["terminal_output", "terminal_output_delta"].iter().filter_map(|key| terminal(update, key)) {
+        match from {
+            Output::Content => break,
+            Output::Terminal => part.output.push_str(text),
+            Output::Nowhere | Output::Raw => text.clone_into(&mut part.output),
+        }
+        *from = Output::Terminal;
     }
     if let Some(locations) = update["locations"].as_array() {
         part.locations = locations.iter().filter_map(location).collect();
     }
+}
+
+/// Some agents run their own terminals, and tell here what they show.
+fn terminal<'a>(update: &'a Value, key: &str) -> Option<&'a str> {
+    update["_meta"][key]["data"].as_str()
 }
 
 /// Whether the call is still open.
@@ -101,9 +134,11 @@ fn output(raw: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Object(fields) if fields.is_empty() => None,
         Value::Object(fields) => {
-            let known = ["output", "formatted_output", "aggregated_output", "stdout", "content", "result"];
-            let text = known.iter().find_map(|key| fields.get(*key).and_then(Value::as_str)).map(str::to_owned);
-            text.or_else(|| serde_json::to_string_pretty(raw).ok())
+            let known = ["output", "formatted_output", "aggregated_output", "stdout", "content", "result", "stderr"];
+            let mut texts = known.iter().filter_map(|key| fields.get(*key).and_then(Value::as_str));
+            let first = texts.next();
+            let text = first.filter(|text| !text.is_empty()).or(texts.find(|text| !text.is_empty())).or(first);
+            text.map(str::to_owned).or_else(|| serde_json::to_string_pretty(raw).ok())
         }
         other => serde_json::to_string_pretty(other).ok(),
     }
@@ -134,14 +169,16 @@ mod tests {
 
     #[test]
     fn an_update_says_only_what_changes() {
-        let mut part = ToolPart::default();
+        let (mut part, mut from) = (ToolPart::default(), Output::default());
         update(
             &mut part,
+            &mut from,
             &json!({"toolCallId": "t", "title": "T", "kind": "teleport", "rawInput": {}, "locations": [{"path": "a", "line": 3}, {}]}),
         );
         assert_eq!((part.tool_kind.as_str(), part.status.as_str()), ("teleport", "pending"));
         update(
             &mut part,
+            &mut from,
             &json!({"toolCallId": "t", "status": "in_progress", "title": null, "rawInput": {"path": "b"}, "content": [
             {"type": "content", "content": {"type": "text", "text": "one"}},
             {"type": "diff", "path": "c", "oldText": null, "newText": "new"},
@@ -151,8 +188,32 @@ mod tests {
         assert_eq!((part.title.as_str(), part.output.as_str()), ("T", "one\ntwo"));
         assert_eq!(paths(&part), ["a", "c", "b"]);
         assert_eq!(part.diffs[0].old_text, None);
-        update(&mut part, &json!({"status": "done for", "content": [], "rawOutput": {"stdout": "three"}}));
+        update(&mut part, &mut from, &json!({"status": "done for", "content": [], "rawOutput": {"stdout": "three"}}));
         assert_eq!((part.status.as_str(), part.output.as_str(), part.diffs.len()), ("done for", "three", 0));
+    }
+
+    #[test]
+    fn the_best_output_wins_and_grows() {
+        let raw = |text: &str| json!({"rawOutput": text});
+        let content = |text: &str| json!({"content": [{"type": "content", "content": {"type": "text", "text": text}}]});
+        let terminal = |text: &str| json!({"_meta": {"terminal_output": {"terminal_id": "t", "data": text}}});
+        let delta = |text: &str| json!({"_meta": {"terminal_output_delta": {"terminal_id": "t", "data": text}}});
+        let shell = json!({"content": [{"type": "terminal", "terminalId": "never created"}]});
+        let cases = [
+            (vec![raw("a"), raw("ab")], "ab"),
+            (vec![raw("raw"), content("shown"), raw("raw")], "shown"),
+            (vec![content("a"), content("b")], "b"),
+            (vec![content("a"), json!({"content": []})], ""),
+            (vec![content("a"), json!({"content": null})], "a"),
+            (vec![shell.clone(), terminal("a\n"), terminal("b\n"), shell, raw("all")], "a\nb\n"),
+            (vec![raw("early"), delta("a"), delta("b")], "ab"),
+            (vec![content("shown"), delta("b")], "shown"),
+        ];
+        for (updates, expected) in cases {
+            let (mut part, mut from) = (ToolPart::default(), Output::default());
+            updates.iter().for_each(|each| update(&mut part, &mut from, each));
+            assert_eq!(part.output, expected, "{updates:?}");
+        }
     }
 
     #[test]
@@ -160,6 +221,9 @@ mod tests {
         let cases = [
             (json!("text"), Some("text")),
             (json!({"output": "text", "exitCode": 0}), Some("text")),
+            (json!({"stdout": "", "exitCode": 1, "stderr": "no such file"}), Some("no such file")),
+            (json!({"stdout": "", "exitCode": 0}), Some("")),
+            (json!({"exitCode": 0}), Some("{\n  \"exitCode\": 0\n}")),
             (json!({}), None),
             (json!(null), None),
             (json!([1]), Some("[\n  1\n]")),

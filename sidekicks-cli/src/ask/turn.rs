@@ -93,28 +93,31 @@ impl Asking {
 
     /// Asks, shows what comes, stops the agent, and gives the exit code.
     pub(super) async fn ask(mut self, prompt: String) -> u8 {
-        let over = match self.conversation.send(prompt) {
-            Ok(question) => self.wait(&question).await.map(|over| (over, question)),
-            Err(error) => Err(io::Error::other(error)),
-        };
-        let code = match over {
-            Ok((Over::Answered, question)) => self.conclude(&question),
-            // As with any program in a pipe: that nobody reads on is no error.
-            Ok((Over::Unread, _)) => exit::DONE,
-            Ok((Over::Interrupted, question)) => {
-                self.conclude(&question);
-                exit::after_signal(self.signal.unwrap_or_default())
-            }
-            Err(error) => {
-                self.view.screen().say(Say::CannotStart { reason: &error.to_string() });
-                exit::FAILED
-            }
+        let question = self.conversation.send(prompt);
+        let code = match &question {
+            Ok(question) => self.turn(question).await,
+            Err(error) => self.refused(error),
         };
         let code = self.signal.map_or(code, exit::after_signal);
-        self.view.done(&self.mirror, code);
+        self.view.done(&self.mirror, question.as_ref().ok(), code);
         self.output.write(self.view.take());
         self.leave().await;
         code
+    }
+
+    /// Shows the turn, says how it ended, and gives the exit code.
+    async fn turn(&mut self, question: &MessageId) -> u8 {
+        match self.wait(question).await {
+            Ok(Over::Answered | Over::Interrupted) => self.conclude(question),
+            // As with any program in a pipe: that nobody reads on is no error.
+            Ok(Over::Unread) => exit::DONE,
+            Err(error) => self.refused(&error),
+        }
+    }
+
+    fn refused(&mut self, error: &dyn std::error::Error) -> u8 {
+        self.view.screen().say(Say::CannotStart { reason: &error.to_string() });
+        exit::FAILED
     }
 
     /// Shows what happens until the turn is over.
@@ -336,12 +339,17 @@ impl View {
         }
     }
 
-    fn done(&mut self, mirror: &Transcript, code: u8) {
+    /// The last line of JSON: how the turn of `question` ended.
+    fn done(&mut self, mirror: &Transcript, question: Option<&MessageId>, code: u8) {
         if let Self::Json(screen) = self {
-            let answer = mirror.messages.iter().rev().find(|message| message.reply_to.is_some());
-            let error = mirror.messages.iter().rev().find_map(|message| message.error.as_ref());
-            let reason = answer.and_then(|answer| answer.stop_reason.as_ref());
-            let payload = json!({ "stopReason": reason, "error": error, "exitCode": code });
+            let asked = question.and_then(|id| mirror.message(id));
+            let answer = question.and_then(|id| answer_to(mirror, id));
+            let error =
+                asked.and_then(|asked| asked.error.as_ref()).or(answer.and_then(|answer| answer.error.as_ref()));
+            let reason = answer.and_then(|answer| answer.stop_reason.as_deref());
+            // Stopped before the agent was asked anything.
+            let unasked = asked.is_some_and(|asked| asked.not_sent && asked.error.is_none()).then_some("cancelled");
+            let payload = json!({ "stopReason": reason.or(unasked), "error": error, "exitCode": code });
             screen.event(&json!({ "event": "done", "payload": payload }));
         }
     }

@@ -1,0 +1,211 @@
+//! How a turn goes on and how it ends, and what follows.
+
+use serde_json::{Map, json};
+use sidekicks_acp::schema::ContentBlock;
+use sidekicks_acp::{CallError, ConnectError, Lease, Phase, PromptId, StopReason, TurnEnd};
+
+use super::{Core, Session, Stage, Ticket, Turn};
+use crate::conversations::AgentProfile;
+use crate::event::{Outcome, ResolvedBy};
+use crate::failure::Failure;
+use crate::message::{Message, MessageId, Role};
+
+impl Core {
+    pub(super) fn begin(&mut self, message: MessageId, content: Vec<ContentBlock>, profile: AgentProfile) {
+        let stage = Stage::Borrowing(self.ticket());
+        let turn =
+            Turn { message, content, profile, stage, lease: None, answer: None, cancelled: None, retried: false };
+        self.turn = Some(turn);
+    }
+
+    /// Sends the prompt, if the turn and the session are ready for it.
+    pub(super) fn prompt(&mut self) {
+        let (Some(turn), Some(Session { id: Some(session), .. })) = (&self.turn, &self.session) else { return };
+        let (Stage::Opening, Some(lease)) = (turn.stage, &turn.lease) else { return };
+        match lease.connection().prompt(session, turn.content.clone()) {
+            Ok(prompt) => self.prompted(prompt),
+            Err(error) => self.call_failed(&error, Phase::Prompt),
+        }
+    }
+
+    fn prompted(&mut self, prompt: PromptId) {
+        self.tell_late();
+        let begun = self.new_message(Role::Agent);
+        let Some(turn) = &mut self.turn else { return };
+        turn.stage = Stage::Prompting(prompt);
+        // After a connection that was lost before anything was sent, the answer is there already.
+        if let Some(answer) = &turn.answer {
+            return self.cursor.begin(answer.clone());
+        }
+        turn.answer = Some(begun.id.clone());
+        self.cursor.begin(begun.id.clone());
+        let reply_to = Some(turn.message.clone());
+        self.update(Message { reply_to, ..begun });
+    }
+
+    /// Something failed before the prompt was taken.
+    pub(super) fn call_failed(&mut self, error: &CallError, phase: Phase) {
+        if matches!(error, CallError::Ended { .. }) && self.retry() {
+            return;
+        }
+        let failure = Failure::of_call(error, phase);
+        if phase == Phase::Open {
+            self.say_unavailable(&failure);
+        } else {
+            self.say_login_required(&failure);
+        }
+        self.fail_before_prompt(failure);
+    }
+
+    /// The connection ended before the prompt was written: once more, silently. `false` if it was tried already.
+    fn retry(&mut self) -> bool {
+        let ticket = self.ticket();
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.retried && turn.cancelled.is_none()) else {
+            return false;
+        };
+        turn.retried = true;
+        turn.stage = Stage::Borrowing(ticket);
+        turn.lease = None;
+        self.end_session();
+        self.tell_turn();
+        true
+    }
+
+    pub(super) fn fail_before_prompt(&mut self, failure: Failure) {
+        if let Some(Turn { message, answer, .. }) = self.turn.take() {
+            if let Some(answer) = answer {
+                let error = Some(failure.clone());
+                self.finish_message(&answer, |message| message.error = error);
+            }
+            self.not_sent(&message, Some(failure));
+        }
+        self.drop_queue();
+        self.tell_turn();
+    }
+
+    pub(super) fn cancelled_before_prompt(&mut self) {
+        if let Some(Turn { message, answer, .. }) = self.turn.take() {
+            if let Some(answer) = answer {
+                self.finish_message(&answer, cancelled);
+            }
+            self.not_sent(&message, None);
+        }
+    }
+
+    /// The turn ended with a stop reason.
+    pub(super) fn finish(&mut self, end: &TurnEnd) {
+        let Some(Turn { message, answer: Some(answer), cancelled, .. }) = self.turn.take() else { return };
+        self.settle_questions(ResolvedBy::Agent);
+        self.told |= end.prompt_sent;
+        if !end.prompt_sent {
+            self.not_sent(&message, None);
+        }
+        let reason = if cancelled.is_some() { &StopReason::Cancelled } else { &end.stop_reason };
+        self.finish_message(&answer, |message| {
+            message.stop_reason = Some(reason.to_string());
+            message.agent_stop_reason = (*reason != end.stop_reason).then(|| end.stop_reason.to_string());
+            message.empty = cancelled.is_none() && message.says_nothing();
+        });
+        self.go_on();
+        self.tell_turn();
+    }
+
+    /// The turn ended with an error.
+    pub(super) fn fail(&mut self, error: &CallError) {
+        if matches!(error, CallError::Ended { sent: false, .. }) && self.retry() {
+            return;
+        }
+        let Some(Turn { message, answer: Some(answer), cancelled: was_cancelled, .. }) = self.turn.take() else {
+            return;
+        };
+        self.settle_questions(ResolvedBy::Agent);
+        if matches!(error, CallError::Ended { .. }) {
+            self.end_session(); // It is told here, and not once more as the exit of an idle agent.
+        }
+        let failure = Failure::of_call(error, Phase::Prompt);
+        self.told |= failure.prompt_sent;
+        // An agent that answers a cancel with an error did end its turn, as it was asked to.
+        if was_cancelled.is_some() && matches!(error, CallError::Agent(_)) {
+            self.finish_message(&answer, |message| {
+                cancelled(message);
+                message.agent_stop_reason = Some(failure.message);
+            });
+            self.go_on();
+        } else {
+            if !failure.prompt_sent {
+                self.not_sent(&message, Some(failure.clone()));
+            }
+            self.say_login_required(&failure);
+            self.finish_message(&answer, |message| message.error = Some(failure));
+            self.drop_queue();
+        }
+        self.tell_turn();
+    }
+
+    /// The agent did not obey a cancel in time.
+    pub(super) fn condemn(&mut self) {
+        let Some(Turn { lease, answer: Some(answer), .. }) = self.turn.take() else { return };
+        lease.into_iter().for_each(Lease::condemn);
+        self.told = true;
+        self.end_session();
+        self.finish_message(&answer, cancelled);
+        self.say("agent-unresponsive", Map::new());
+        self.go_on();
+        self.tell_turn();
+    }
+
+    /// The next message of the queue, if one waits.
+    pub(super) fn go_on(&mut self) {
+        while let Some((id, content)) = self.queue.pop_front() {
+            let Some(profile) = self.common.directory.find(&self.agent) else {
+                self.not_sent(&id, Some(Failure::of_connect(&ConnectError::Unknown)));
+                continue;
+            };
+            self.change(&id, |message| message.queued = false);
+            return self.begin(id, content, profile);
+        }
+    }
+
+    pub(super) fn drop_queue(&mut self) {
+        while let Some((id, _)) = self.queue.pop_front() {
+            self.not_sent(&id, None);
+        }
+    }
+
+    /// What the session still says is not heard any more, and what it asked is cancelled.
+    pub(super) fn end_session(&mut self) {
+        self.session = None;
+        self.session_change = Some(None);
+        self.settle_questions(ResolvedBy::Agent);
+        self.cursor.forget_session();
+    }
+
+    pub(super) fn settle_questions(&mut self, by: ResolvedBy) {
+        for (id, request) in std::mem::take(&mut self.questions) {
+            drop(request); // Answers "cancelled", where it was not withdrawn already.
+            self.resolved(id, Outcome::Cancelled, None, by);
+        }
+    }
+
+    fn ticket(&mut self) -> Ticket {
+        self.next_ticket += 1;
+        Ticket(self.next_ticket)
+    }
+
+    pub(super) fn say_unavailable(&self, failure: &Failure) {
+        match failure.methods {
+            Some(_) => self.say_login_required(failure),
+            None => self.say("agent-unavailable", Map::new()),
+        }
+    }
+
+    fn say_login_required(&self, failure: &Failure) {
+        if let Some(methods) = &failure.methods {
+            self.say("login-required", Map::from_iter([("methods".to_owned(), json!(methods))]));
+        }
+    }
+}
+
+fn cancelled(message: &mut Message) {
+    message.stop_reason = Some(StopReason::Cancelled.to_string());
+}

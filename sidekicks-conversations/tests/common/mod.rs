@@ -1,0 +1,254 @@
+//! A conversation with a scripted agent, and everything that is told of it.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sidekicks_acp::testing::{self, Peer};
+use sidekicks_acp::{AgentName, SingleAgent};
+use sidekicks_conversations::{
+    AgentProfile, Conversation, Conversations, Event, Message, Options, Part, Permission, Subscription, Transcript,
+    TurnPhase,
+};
+
+/// More than anything here takes; with the time paused it passes at once where nothing can happen any more.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+
+pub(crate) async fn within<F: Future>(future: F) -> F::Output {
+    tokio::time::timeout(PATIENCE, future).await.expect("this comes in time")
+}
+
+/// What a test has to do with: one conversation, and its events.
+pub(crate) struct Talk {
+    pub(crate) all: Conversations,
+    pub(crate) with: Conversation,
+    events: Subscription,
+    told: Vec<Arc<Event>>,
+    mirror: Transcript,
+}
+
+/// The clock stands still.
+pub(crate) fn options() -> Options {
+    let mut options = Options::default();
+    options.clock = Arc::new(|| 1_000);
+    options
+}
+
+pub(crate) fn name() -> AgentName {
+    "a".into()
+}
+
+/// A conversation with an agent that runs this script each time it is started.
+pub(crate) fn talk<F, S>(script: F) -> Talk
+where
+    F: Fn(Peer) -> S + Send + Sync + 'static,
+    S: Future<Output = ()> + Send + 'static,
+{
+    talk_to(testing::agent(script), options())
+}
+
+/// A conversation with an agent whose starts are counted, from 0.
+pub(crate) fn talk_counting<F, S>(script: F) -> Talk
+where
+    F: Fn(usize, Peer) -> S + Send + Sync + 'static,
+    S: Future<Output = ()> + Send + 'static,
+{
+    let starts = AtomicUsize::new(0);
+    talk(move |peer| script(starts.fetch_add(1, Ordering::Relaxed), peer))
+}
+
+pub(crate) fn talk_to(agent: SingleAgent, options: Options) -> Talk {
+    let agents = HashMap::from([(name(), AgentProfile::new(agent, "/work"))]);
+    let all = Conversations::new(agents, options);
+    let with = all.with(&name()).expect("the agent is there");
+    let events = all.subscribe();
+    Talk { all, with, events, told: Vec::new(), mirror: Transcript::new(name()) }
+}
+
+impl Talk {
+    /// Waits for the end of all turns.
+    pub(crate) async fn idle(&self) {
+        within(self.with.idle()).await;
+    }
+
+    /// Waits for an event of this kind.
+    pub(crate) async fn until<T>(&mut self, mut is: impl FnMut(&Event) -> Option<T>) -> T {
+        loop {
+            let event = within(self.events.next()).await.expect("the conversations are there");
+            let found = is(&event);
+            self.hear(event);
+            if let Some(found) = found {
+                return found;
+            }
+        }
+    }
+
+    /// Waits until this word is told.
+    pub(crate) async fn until_told(&mut self, word: &str) {
+        self.until(|event| (self::word(event) == word).then_some(())).await;
+    }
+
+    /// Waits for a question.
+    pub(crate) async fn asked(&mut self) -> Arc<Permission> {
+        self.until(|event| match event {
+            Event::PermissionRequested(permission) => Some(Arc::clone(permission)),
+            _ => None,
+        })
+        .await
+    }
+
+    /// Everything that was told since the last time.
+    pub(crate) async fn told(&mut self) -> Vec<Arc<Event>> {
+        let nothing = Duration::ZERO;
+        while let Ok(Some(event)) = tokio::time::timeout(nothing, tokio::task::unconstrained(self.events.next())).await
+        {
+            self.hear(event);
+        }
+        assert_eq!(self.mirror, *self.with.messages(), "the events say what the snapshot says");
+        std::mem::take(&mut self.told)
+    }
+
+    /// The same in a few words each.
+    pub(crate) async fn story(&mut self) -> Vec<String> {
+        self.told().await.iter().map(|event| word(event)).collect()
+    }
+
+    /// The same as JSON lines.
+    pub(crate) async fn json(&mut self) -> String {
+        let lines: Vec<String> =
+            self.told().await.iter().map(|event| serde_json::to_string(event).expect("an event is JSON")).collect();
+        lines.join("\n")
+    }
+
+    /// The last message of the agent.
+    pub(crate) fn answer(&self) -> Message {
+        let transcript = self.with.messages();
+        let answer = transcript.messages.iter().rev().find(|message| message.reply_to.is_some());
+        Message::clone(answer.expect("there is an answer"))
+    }
+
+    fn hear(&mut self, event: Arc<Event>) {
+        let json = serde_json::to_value(&event).expect("an event is JSON");
+        let read: Event = serde_json::from_value(json.clone()).unwrap_or_else(|error| panic!("{error}: {json}"));
+        assert_eq!(read, *event, "what is written is read");
+        if let Event::MessageUpdated { message, .. } = &*event
+            && let Some(known) = self.mirror.message(&message.id)
+        {
+            assert_eq!(known.parts, message.parts, "a whole message equals the deltas before it");
+        }
+        self.mirror.apply(&event);
+        self.told.push(event);
+    }
+}
+
+/// An event in a few words.
+pub(crate) fn word(event: &Event) -> String {
+    match event {
+        Event::Reset(_) => "reset".to_owned(),
+        Event::MessageUpdated { message, .. } => message_word(message),
+        Event::MessageDelta { message_id, index, text: Some(text), .. } => format!("{message_id}.{index} +{text}"),
+        Event::MessageDelta { message_id, index, part: Some(part), .. } => {
+            format!("{message_id}.{index} {}", part_word(part))
+        }
+        Event::TurnChanged { turn, .. } => {
+            assert_eq!(turn.busy, turn.phase != TurnPhase::Idle);
+            let phase = json!(turn.phase).as_str().unwrap_or_default().to_owned();
+            if turn.queued > 0 { format!("{phase}, {} wait", turn.queued) } else { phase }
+        }
+        Event::PermissionRequested(permission) => format!("{} asks: {}", permission.id, permission.title),
+        Event::PermissionResolved { id, outcome, option, by, .. } => {
+            let option = option.as_deref().map(|option| format!(" {option}")).unwrap_or_default();
+            format!("{id} {}{option} by {}", json!(outcome).as_str().unwrap(), json!(by).as_str().unwrap())
+        }
+        Event::UsageChanged { usage, .. } => format!("usage {}/{}", usage.used, usage.size),
+        Event::AgentChanged { offer, .. } => format!("offers {}", json!(offer)),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn message_word(message: &Message) -> String {
+    let role = json!(message.role).as_str().unwrap_or_default().to_owned();
+    let mut word = format!("{} {}", message.id, message.code.as_deref().unwrap_or(&role));
+    if message.queued {
+        word += " queued";
+    }
+    if message.not_sent {
+        word += " not sent";
+    }
+    if let Some(reason) = &message.stop_reason {
+        word += &format!(" {reason}");
+    }
+    if let Some(theirs) = &message.agent_stop_reason {
+        word += &format!(" ({theirs})");
+    }
+    if let Some(error) = &message.error {
+        assert!(!error.message.is_empty());
+        word += &format!(" failed: {}", error.code);
+    }
+    if message.empty {
+        word += " empty";
+    }
+    word
+}
+
+pub(crate) fn part_word(part: &Part) -> String {
+    match part {
+        Part::Text { text } => format!("text {text}"),
+        Part::Thought { text } => format!("thought {text}"),
+        Part::Tool(tool) => format!("tool {} {}", tool.id, tool.status),
+        Part::Plan { entries } => format!("plan of {}", entries.len()),
+        Part::Other(other) => format!("other {}", other.r#type),
+        other => json!(other.kind()).as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+/// Shakes hands and opens session `s1`.
+pub(crate) async fn ready(peer: &mut Peer) {
+    peer.shake_hands().await;
+    peer.open("s1").await;
+}
+
+/// A turn that says one thing.
+pub(crate) async fn answers(peer: &mut Peer, text: &str) {
+    let prompt = peer.prompted().await;
+    peer.say("s1", text).await;
+    peer.end_turn(&prompt, "end_turn").await;
+}
+
+/// A turn of these updates.
+pub(crate) async fn updates(peer: &mut Peer, updates: impl IntoIterator<Item = Value>) {
+    let prompt = peer.prompted().await;
+    for update in updates {
+        peer.update("s1", update).await;
+    }
+    peer.end_turn(&prompt, "end_turn").await;
+}
+
+pub(crate) fn chunk(text: &str) -> Value {
+    json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+}
+
+pub(crate) fn thought(text: &str) -> Value {
+    json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": text}})
+}
+
+pub(crate) fn tool_call(id: &str, more: Value) -> Value {
+    with(json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": format!("Tool {id}")}), more)
+}
+
+pub(crate) fn tool_update(id: &str, more: Value) -> Value {
+    with(json!({"sessionUpdate": "tool_call_update", "toolCallId": id}), more)
+}
+
+fn with(mut update: Value, more: Value) -> Value {
+    let fields = more.as_object().expect("more fields").clone();
+    update.as_object_mut().expect("an update").extend(fields);
+    update
+}
+
+/// The options that most agents offer.
+pub(crate) const OPTIONS: &[(&str, &str)] = &[("yes", "allow_once"), ("always", "allow_always"), ("no", "reject_once")];

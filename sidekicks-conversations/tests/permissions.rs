@@ -1,0 +1,228 @@
+//! Questions of the agent: what they ask, how they are answered, and who settles them.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Talk, ready, talk, tool_call, tool_update};
+use serde_json::{Value, json};
+use sidekicks_acp::testing::Peer;
+use sidekicks_conversations::{Action, AnswerError, Permission, PermissionId};
+
+/// What is asked after these updates.
+async fn asked(updates: Vec<Value>, tool_call: Value, options: Value) -> (Arc<Permission>, Vec<String>) {
+    let mut talk = talk(move |mut peer: Peer| {
+        let (updates, tool_call, options) = (updates.clone(), tool_call.clone(), options.clone());
+        async move {
+            ready(&mut peer).await;
+            let prompt = peer.prompted().await;
+            for update in updates {
+                peer.update("s1", update).await;
+            }
+            let params = json!({"sessionId": "s1", "toolCall": tool_call, "options": options});
+            peer.send(json!({"id": 0, "method": "session/request_permission", "params": params})).await;
+            assert_eq!(peer.answer(&json!(0)).await["outcome"]["outcome"], "selected");
+            peer.end_turn(&prompt, "end_turn").await;
+            peer.farewell().await;
+        }
+    });
+    talk.with.send("Go").unwrap();
+    let permission = talk.asked().await;
+    assert_eq!(talk.with.messages().permissions, [Arc::clone(&permission)]);
+    talk.with.answer(&permission.id, &permission.options[0].id).unwrap();
+    talk.idle().await;
+    let story = talk.story().await.split_off(5);
+    (permission, story)
+}
+
+fn yes_or_no() -> Value {
+    json!([{"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"optionId": "n", "name": "No", "kind": "reject_once"}])
+}
+
+#[tokio::test(start_paused = true)]
+async fn options_come_in_one_order_with_all_their_ids() {
+    let options = json!([
+        {"optionId": "always", "name": "Always", "kind": "allow_always"},
+        {"optionId": "never", "name": "Never", "kind": "reject_once"},
+        {"optionId": "policy", "name": "Always like this", "kind": "allow_always"},
+        {"optionId": "maybe", "name": "Maybe", "kind": "allow_tomorrow"},
+        {"optionId": "none"},
+        {"optionId": "once", "name": "Once", "kind": "allow_once"},
+        {"optionId": "risk", "name": "Once, and low risk always", "kind": "allow_once"},
+        {"name": "no id"},
+        {"optionId": "forbid", "name": "Forbid", "kind": "reject_always"}
+    ]);
+    let (permission, _) = asked(vec![], json!({"toolCallId": "t"}), options).await;
+    let shown: Vec<_> = permission.options.iter().map(|option| (option.id.as_str(), option.kind.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            ("once", "allow_once"),
+            ("risk", "allow_once"),
+            ("always", "allow_always"),
+            ("policy", "allow_always"),
+            ("forbid", "reject_always"),
+            ("never", "reject_once"),
+            ("maybe", "allow_tomorrow"),
+            ("none", "")
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_shows_what_there_is() {
+    // A bare id of a tool that is known.
+    let known = tool_call(
+        "t",
+        json!({"kind": "edit", "rawInput": {"path": "/a"}, "content":
+        [{"type": "diff", "path": "/a", "oldText": null, "newText": "x"}]}),
+    );
+    let (permission, story) = asked(vec![known], json!({"toolCallId": "t"}), yes_or_no()).await;
+    assert_eq!((permission.title.as_str(), permission.action), ("Tool t", Action::EditFile));
+    assert_eq!((permission.paths.as_slice(), permission.diffs.len()), (["/a".to_owned()].as_slice(), 1));
+    assert_eq!(story[..2], ["m2.0 tool t pending", "p3 asks: Tool t"]);
+
+    // A bare id that nobody knows, a call that cannot be read, and none at all.
+    for call in [json!({"toolCallId": "confirmation-7"}), json!({"toolCallId": 7}), json!("t"), json!(null)] {
+        let (permission, story) = asked(vec![], call.clone(), yes_or_no()).await;
+        assert_eq!((permission.title.as_str(), permission.action), ("", Action::Other), "{call}");
+        assert_eq!(permission.tool_call_id.as_deref(), call["toolCallId"].as_str());
+        assert_eq!(
+            story,
+            ["p3 asks: ", "asking", "p3 selected y by user", "answering", "m2 agent end_turn empty", "idle"]
+        );
+    }
+
+    // Words that ACP does not know, beside those that it knows.
+    let broken = json!({"toolCallId": "t", "title": "Run it", "kind": 7, "status": "soon", "rawInput":
+        {"command": "make"}, "content": [{"type": "hologram"}], "locations": null});
+    let (permission, story) = asked(vec![], broken, yes_or_no()).await;
+    assert_eq!((permission.action, permission.command.as_deref()), (Action::RunCommand, Some("make")));
+    assert_eq!(story[..2], ["m2.0 tool t soon", "p3 asks: Run it"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_may_announce_its_tool_by_the_question_alone() {
+    let mut talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        let call = json!({"toolCallId": "w-1", "title": "Write /a", "kind": "edit", "status": "pending"});
+        peer.ask(&json!(0), "s1", call, common::OPTIONS).await;
+        peer.answer(&json!(0)).await;
+        peer.update("s1", tool_update("w-1", json!({"status": "completed", "kind": "edit"}))).await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    let permission = talk.asked().await;
+    assert_eq!(permission.message_id.as_ref().unwrap().as_str(), "m2");
+    talk.with.answer(&permission.id, "yes").unwrap();
+    talk.idle().await;
+    assert_eq!(
+        talk.story().await[5..],
+        [
+            "m2.0 tool w-1 pending",
+            "p3 asks: Write /a",
+            "asking",
+            "p3 selected yes by user",
+            "answering",
+            "m2.0 tool w-1 completed",
+            "m2 agent end_turn",
+            "idle"
+        ]
+    );
+}
+
+/// A turn with two questions at once.
+fn two_at_once() -> Talk {
+    talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        for id in ["a", "b"] {
+            peer.ask(&json!(id), "s1", json!({"toolCallId": id, "title": id}), common::OPTIONS).await;
+        }
+        let answer = peer.answer(&json!("b")).await;
+        peer.say("s1", answer["outcome"]["optionId"].as_str().unwrap()).await;
+        let answer = peer.answer(&json!("a")).await;
+        peer.say("s1", answer["outcome"]["optionId"].as_str().unwrap()).await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_are_open_at_once_and_answered_in_any_order() {
+    let mut talk = two_at_once();
+    talk.with.send("Go").unwrap();
+    let (a, b) = (talk.asked().await, talk.asked().await);
+    assert_eq!(talk.with.messages().permissions, [Arc::clone(&a), Arc::clone(&b)]);
+    talk.with.answer(&b.id, "no").unwrap();
+    talk.until_told("m2.2 +no").await;
+    assert_eq!(talk.with.messages().permissions, [Arc::clone(&a)]);
+    talk.with.answer(&a.id, "always").unwrap();
+    talk.idle().await;
+    let story = talk.story().await;
+    let phases: Vec<_> = story.iter().filter(|word| word.ends_with("ing") && !word.contains(' ')).collect();
+    assert_eq!(phases, ["starting", "answering", "asking", "answering"], "it asks until both are answered");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_answer_changes_nothing() {
+    let mut talk = two_at_once();
+    talk.with.send("Go").unwrap();
+    let (a, b) = (talk.asked().await, talk.asked().await);
+    let unknown: PermissionId = serde_json::from_value(json!("p99")).unwrap();
+    talk.told().await;
+    assert_eq!(talk.with.answer(&a.id, "perhaps"), Err(AnswerError::NoSuchOption));
+    assert_eq!(talk.with.answer(&unknown, "yes"), Err(AnswerError::AlreadyResolved));
+    assert_eq!(talk.story().await, [""; 0]);
+    talk.with.answer(&b.id, "yes").unwrap();
+    assert_eq!(talk.with.answer(&b.id, "no"), Err(AnswerError::AlreadyResolved));
+    talk.with.answer(&a.id, "yes").unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_agent_may_take_its_question_back() {
+    let mut talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        peer.ask(&json!("q"), "s1", json!({"toolCallId": "t", "title": "T"}), common::OPTIONS).await;
+        peer.send(json!({"method": "$/cancel_request", "params": {"requestId": "q"}})).await;
+        assert_eq!(peer.answer(&json!("q")).await["outcome"]["outcome"], "cancelled");
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    let story = talk.story().await;
+    assert_eq!(story[6..10], ["p3 asks: T", "asking", "p3 cancelled by agent", "answering"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_outside_a_turn_can_be_answered_or_given_up() {
+    let mut talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        common::answers(&mut peer, "Done.").await;
+        for (id, outcome) in [(0, "selected"), (1, "cancelled")] {
+            peer.ask(&json!(id), "s1", json!({"toolCallId": "t", "title": "T"}), common::OPTIONS).await;
+            assert_eq!(peer.answer(&json!(id)).await["outcome"]["outcome"], outcome);
+        }
+        common::answers(&mut peer, "As you like.").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    let first = talk.asked().await;
+    assert_eq!(first.message_id, None);
+    talk.with.answer(&first.id, "yes").unwrap();
+    talk.asked().await;
+    talk.with.stop();
+    assert_eq!(
+        talk.story().await[8..],
+        ["p3 asks: T", "p3 selected yes by user", "p4 asks: T", "p4 cancelled by stop"]
+    );
+    talk.with.send("Well?").unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
+}

@@ -1,0 +1,258 @@
+//! Over a transport that is not `sidekicks-acp`'s own, which also shows how a process ended.
+
+mod common;
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use async_trait::async_trait;
+use common::{chunk, name, options, within, word};
+use serde_json::{Value, json};
+use sidekicks_acp::schema::{ContentBlock, SessionId};
+use sidekicks_acp::{
+    AgentConnection, AgentInfo, Borrow, CallError, ConnectError, Connector, End, Exit, ExitStatus, Generation, Lease,
+    LeaseGuard, OpenSession, OpenedSession, PromptId, SessionEvent, SessionEventSender, SessionEvents, StopCause,
+    StopReason, TurnEnd, Update,
+};
+use sidekicks_conversations::{AgentProfile, Conversation, Conversations, Message, Subscription};
+
+/// An agent that does what a test says, call by call.
+#[derive(Clone, Default)]
+struct Puppet(Arc<Mutex<Strings>>);
+
+#[derive(Default)]
+struct Strings {
+    generation: u64,
+    calls: Vec<String>,
+    session: Option<SessionEventSender>,
+}
+
+impl Puppet {
+    fn tell(&self, event: SessionEvent) {
+        self.0.lock().unwrap().session.as_ref().expect("a session is open").send(event);
+    }
+
+    fn calls(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap().calls)
+    }
+
+    fn called(&self, call: impl Into<String>) {
+        self.0.lock().unwrap().calls.push(call.into());
+    }
+
+    fn restart(&self) {
+        let mut strings = self.0.lock().unwrap();
+        strings.generation += 1;
+        strings.session = None;
+    }
+}
+
+#[async_trait]
+impl Connector for Puppet {
+    async fn borrow(&self, _: Borrow) -> Result<Lease, ConnectError> {
+        self.called("borrow");
+        let generation = Generation(self.0.lock().unwrap().generation);
+        Ok(Lease::new(Arc::new(self.clone()), generation, self.clone()))
+    }
+}
+
+impl LeaseGuard for Puppet {
+    fn release(self: Box<Self>) {
+        self.called("release");
+    }
+
+    fn condemn(self: Box<Self>) {
+        self.called("condemn");
+    }
+}
+
+#[async_trait]
+impl AgentConnection for Puppet {
+    fn agent(&self) -> &AgentInfo {
+        static INFO: LazyLock<AgentInfo> = LazyLock::new(AgentInfo::default);
+        &INFO
+    }
+
+    fn open(&self, _: OpenSession) -> Result<SessionEvents, CallError> {
+        self.called("open");
+        let (sender, events) = SessionEvents::channel();
+        self.0.lock().unwrap().session = Some(sender);
+        Ok(events)
+    }
+
+    fn prompt(&self, _: &SessionId, _: Vec<ContentBlock>) -> Result<PromptId, CallError> {
+        self.called("prompt");
+        Ok(PromptId::new(1))
+    }
+
+    fn cancel(&self, _: &SessionId) -> Result<(), CallError> {
+        self.called("cancel");
+        Ok(())
+    }
+
+    async fn call_raw(&self, _: &str, _: Value) -> Result<Value, CallError> {
+        Ok(Value::Null)
+    }
+
+    async fn closed(&self) -> End {
+        std::future::pending().await
+    }
+}
+
+/// A conversation with such an agent, and the words of its events.
+struct Talk {
+    agent: Puppet,
+    with: Conversation,
+    events: Subscription,
+}
+
+impl Talk {
+    fn new() -> Self {
+        let agent = Puppet::default();
+        let agents = HashMap::from([(name(), AgentProfile::new(agent.clone(), "/"))]);
+        let all = Conversations::new(agents, options());
+        Self { agent, with: all.with(&name()).unwrap(), events: all.subscribe() }
+    }
+
+    /// A turn that was prompted.
+    async fn prompted() -> Self {
+        let mut talk = Self::new();
+        talk.with.send("Go").unwrap();
+        talk.until("starting").await;
+        tokio::task::yield_now().await;
+        assert_eq!(talk.agent.calls(), ["borrow", "open"]);
+        talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
+        talk.until("answering").await;
+        assert_eq!(talk.agent.calls(), ["prompt"]);
+        talk
+    }
+
+    /// What is told up to this word.
+    async fn until(&mut self, last: &str) -> Vec<String> {
+        let mut told = Vec::new();
+        while told.last().is_none_or(|word| word != last) {
+            told.push(word(&within(self.events.next()).await.unwrap()));
+        }
+        told
+    }
+
+    fn says(&self, text: &str) {
+        let raw = serde_json::from_str(&chunk(text).to_string()).unwrap();
+        self.agent.tell(SessionEvent::Update(Update::new(raw)));
+    }
+
+    fn ends(&self, end: Result<TurnEnd, CallError>) {
+        self.agent.tell(SessionEvent::TurnEnded { prompt: PromptId::new(1), end });
+    }
+
+    fn last(&self) -> Arc<Message> {
+        Arc::clone(self.with.messages().messages.last().unwrap())
+    }
+}
+
+fn killed() -> End {
+    End::Exited(Exit::new(ExitStatus::Signal(9), "out of memory"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crash_says_how_the_process_ended_and_is_told_once() {
+    let mut talk = Talk::prompted().await;
+    talk.says("Wor");
+    talk.ends(Err(CallError::Ended { end: killed(), sent: true }));
+    talk.agent.tell(SessionEvent::Ended(killed()));
+    assert_eq!(talk.until("idle").await, ["m2.0 +Wor", "m2 agent failed: agent-exited", "idle"]);
+    let error = talk.last().error.clone().unwrap();
+    assert_eq!((error.exit_code, error.signal, error.stderr.as_deref()), (None, Some(9), Some("out of memory")));
+    assert!(error.prompt_sent);
+    assert_eq!(talk.agent.calls(), ["release"]);
+    // The same is said of one that forgets to end the turn.
+    let mut talk = Talk::prompted().await;
+    talk.agent.tell(SessionEvent::Ended(killed()));
+    assert_eq!(talk.until("idle").await, ["m2 agent failed: agent-exited", "idle"]);
+    let mut talk = Talk::prompted().await;
+    talk.agent.restart(); // The events just stop.
+    assert_eq!(talk.until("idle").await, ["m2 agent failed: closed", "idle"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn between_turns_an_exit_is_told_and_a_stop_is_not() {
+    let told = async |end: End| {
+        let mut talk = Talk::prompted().await;
+        talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
+        talk.until("idle").await;
+        talk.agent.tell(SessionEvent::Ended(end));
+        talk.agent.restart();
+        tokio::task::yield_now().await;
+        talk.agent.calls();
+        talk.with.send("Again").unwrap();
+        let story = talk.until("starting").await;
+        tokio::task::yield_now().await;
+        assert_eq!(talk.agent.calls(), ["borrow", "open"], "the session went with the process");
+        story
+    };
+    let exited = told(killed()).await;
+    assert!(exited.iter().any(|word| word.ends_with("agent-exited")), "{exited:?}");
+    for end in [End::Stopped(StopCause::Idle), End::Stopped(StopCause::Room), End::Closed] {
+        assert_eq!(told(end).await, ["m3 user", "starting"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exit_is_told_with_its_particulars() {
+    let mut talk = Talk::prompted().await;
+    talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
+    talk.agent.tell(SessionEvent::Ended(End::Exited(Exit::new(ExitStatus::Code(3), ""))));
+    talk.until("m3 agent-exited").await;
+    assert_eq!(talk.last().params, json!({"exitCode": 3}).as_object().cloned());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_was_not_written_is_taken_back() {
+    let mut talk = Talk::prompted().await;
+    talk.with.stop();
+    assert_eq!(talk.agent.calls(), ["cancel"]);
+    let mut end = TurnEnd::new(StopReason::Cancelled);
+    end.prompt_sent = false;
+    talk.ends(Ok(end));
+    assert_eq!(talk.until("idle").await, ["stopping", "m1 user not sent", "m2 agent cancelled", "idle"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_was_lost_before_it_was_written_is_sent_once_more() {
+    let mut talk = Talk::prompted().await;
+    talk.ends(Err(CallError::Ended { end: killed(), sent: false }));
+    talk.agent.tell(SessionEvent::Ended(killed()));
+    talk.agent.0.lock().unwrap().generation += 1;
+    talk.until("starting").await;
+    tokio::task::yield_now().await;
+    assert_eq!(talk.agent.calls(), ["release", "borrow", "open"]);
+    talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
+    talk.says("Here.");
+    talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
+    assert_eq!(
+        talk.until("idle").await,
+        ["answering", "m2.0 +Here.", "m2 agent end_turn", "idle"],
+        "in the answer that was begun"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lease_of_an_agent_that_does_not_obey_is_condemned() {
+    let mut talk = Talk::prompted().await;
+    talk.with.cancel_turn();
+    assert_eq!(talk.until("idle").await, ["stopping", "m2 agent cancelled", "m3 agent-unresponsive", "idle"]);
+    assert_eq!(talk.agent.calls(), ["cancel", "condemn"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_all_handles_cancels_the_turn_and_ends_the_events() {
+    let Talk { agent, with, mut events } = Talk::prompted().await;
+    drop(with);
+    while let Some(event) = within(events.next()).await {
+        assert_eq!(word(&event), "", "nothing more happens");
+    }
+    assert_eq!(agent.calls(), ["cancel", "release"]);
+    tokio::task::yield_now().await;
+    // Nobody listens to the session any more: the task is gone.
+    assert!(Arc::strong_count(&agent.0) <= 1, "{}", Arc::strong_count(&agent.0));
+}
