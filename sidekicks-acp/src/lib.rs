@@ -127,8 +127,8 @@ pub use process::{AgentCommand, AgentProcess, Isolation, StopPolicy, StopReport,
 pub use raw::RawJson;
 pub use report::Traffic;
 pub use session::{
-    OpenSession, OpenedSession, PermissionOption, PermissionRequest, PromptId, QuestionId, SessionEvent,
-    SessionEventSender, SessionEvents, StopReason, TurnEnd, Unrecognised, Update,
+    OpenSession, OpenedSession, PermissionOption, PermissionOutcome, PermissionRequest, PromptId, QuestionId,
+    SessionEvent, SessionEventSender, SessionEvents, StopReason, TurnEnd, Unrecognised, Update,
 };
 pub use single::SingleAgent;
 pub use start::{StartError, StartFailure};

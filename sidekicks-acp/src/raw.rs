@@ -34,6 +34,13 @@ impl RawJson {
     }
 }
 
+impl From<&serde_json::Value> for RawJson {
+    fn from(value: &serde_json::Value) -> Self {
+        // A tree of JSON can always be written.
+        serde_json::value::to_raw_value(value).map(Self).unwrap_or_default()
+    }
+}
+
 impl Default for RawJson {
     /// `null`.
     fn default() -> Self {

@@ -13,7 +13,7 @@ use crate::raw::RawJson;
 use crate::schema::{McpServer, SessionConfigOption, SessionId, SessionModeState};
 
 pub(crate) use permission::Question;
-pub use permission::{PermissionOption, PermissionRequest, QuestionId};
+pub use permission::{PermissionOption, PermissionOutcome, PermissionRequest, QuestionId};
 pub(crate) use queue::Queue;
 pub use update::{Unrecognised, Update};
 

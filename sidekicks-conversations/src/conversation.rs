@@ -14,8 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::conversations::Common;
 use crate::core::{Core, Ticket};
 use crate::error::{AnswerError, SendError};
-use crate::message::MessageId;
-use crate::permission::PermissionId;
+use crate::id::{MessageId, PermissionId};
 use crate::prompt::Prompt;
 use crate::transcript::Transcript;
 

@@ -18,9 +18,9 @@ use crate::conversations::{AgentProfile, Common};
 use crate::error::{AnswerError, SendError};
 use crate::event::{Outcome, ResolvedBy};
 use crate::fold::Cursor;
-use crate::message::{MessageId, Role};
+use crate::id::{MessageId, PermissionId};
+use crate::message::Role;
 use crate::part::Part;
-use crate::permission::PermissionId;
 use crate::prompt::Prompt;
 
 /// The state of one conversation. Everything that is seen of it goes through the hub.

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use sidekicks_acp::AgentName;
 use sidekicks_acp::schema::{AvailableCommand, SessionConfigOption, SessionModeState, UsageUpdate};
 
-use crate::message::{Message, MessageId};
+use crate::id::{MessageId, PermissionId};
+use crate::message::Message;
 use crate::part::{Part, PartKind};
-use crate::permission::{Permission, PermissionId};
+use crate::permission::Permission;
 use crate::transcript::Transcript;
 
 /// Something that happened in a conversation.

@@ -8,7 +8,8 @@ use sidekicks_acp::schema::{ContentBlock, ContentChunk, SessionModeState, Sessio
 use sidekicks_acp::{AgentName, Unrecognised, Update};
 
 use crate::event::{Event, Offer};
-use crate::message::{Message, MessageId};
+use crate::id::MessageId;
+use crate::message::Message;
 use crate::part::{Part, PartKind, PlanEntry, ToolPart};
 use crate::tool;
 use crate::transcript::Transcript;

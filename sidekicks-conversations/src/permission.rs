@@ -1,37 +1,12 @@
 //! A question of the agent, in words of ours.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sidekicks_acp::{AgentName, PermissionOption, PermissionRequest};
 
-use crate::message::MessageId;
+use crate::id::{MessageId, PermissionId};
 use crate::part::{Diff, ToolPart};
 use crate::tool;
-
-/// Names one question; opaque, and never used again.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct PermissionId(Arc<str>);
-
-impl PermissionId {
-    pub(crate) fn numbered(number: u64) -> Self {
-        Self(format!("p{number}").into())
-    }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for PermissionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// The agent asks for permission to do something.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,8 @@ use sidekicks_acp::AgentName;
 use sidekicks_acp::schema::{AvailableCommand, SessionConfigOption, SessionModeState, UsageUpdate};
 
 use crate::event::{Event, TurnState};
-use crate::message::{Message, MessageId};
+use crate::id::MessageId;
+use crate::message::Message;
 use crate::part::Part;
 use crate::permission::Permission;
 use crate::text::Text;

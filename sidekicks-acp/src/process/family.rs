@@ -5,6 +5,18 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+/// One process as the system lists it.
+struct Process {
+    pid: i32,
+    parent: i32,
+    group: i32,
+    session: i32,
+    /// In clock ticks since the system started.
+    started: u64,
+    /// Neither a zombie nor dead.
+    alive: bool,
+}
+
 /// One process, surely the same one later: its number and when it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Member {
@@ -45,7 +57,7 @@ pub(super) fn descendants(leader: i32) -> Vec<Member> {
 
 /// How many live processes are in the group of `leader`, besides itself; `None` where nobody tells.
 pub(super) fn group_members(leader: i32) -> Option<usize> {
-    let mine = |process: &listing::Process| process.group == leader && process.pid != leader && process.alive;
+    let mine = |process: &Process| process.group == leader && process.pid != leader && process.alive;
     listing::COMPLETE.then(|| listing::all().iter().filter(|process| mine(process)).count())
 }
 
@@ -56,19 +68,10 @@ pub(super) const POLL: Duration = Duration::from_millis(5);
 mod listing {
     //! Processes as `/proc` lists them (proc(5)).
 
+    use super::Process;
+
     /// Whether everybody is listed here.
     pub(super) const COMPLETE: bool = true;
-
-    pub(super) struct Process {
-        pub(super) pid: i32,
-        pub(super) parent: i32,
-        pub(super) group: i32,
-        pub(super) session: i32,
-        /// In clock ticks since the system started.
-        pub(super) started: u64,
-        /// Neither a zombie nor dead.
-        pub(super) alive: bool,
-    }
 
     pub(super) fn all() -> Vec<Process> {
         let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -98,17 +101,9 @@ mod listing {
 mod listing {
     //! Elsewhere nobody is listed yet: the group is signalled all the same, and nobody is swept.
 
-    /// Whether everybody is listed here.
-    pub(super) const COMPLETE: bool = false;
+    use super::Process;
 
-    pub(super) struct Process {
-        pub(super) pid: i32,
-        pub(super) parent: i32,
-        pub(super) group: i32,
-        pub(super) session: i32,
-        pub(super) started: u64,
-        pub(super) alive: bool,
-    }
+    pub(super) const COMPLETE: bool = false;
 
     pub(super) fn all() -> Vec<Process> {
         Vec::new()

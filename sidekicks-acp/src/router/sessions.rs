@@ -153,7 +153,7 @@ impl State {
     ) -> Result<(), Value> {
         let params = params.ok_or_else(no_session)?;
         let Addressed { session_id, .. } = serde_json::from_str(params.get()).map_err(|_| no_session())?;
-        let question = Arc::new(Question::new(self.number(), request.clone(), Arc::clone(outbox)));
+        let question = Arc::new(Question::on_the_wire(self.number(), request.clone(), Arc::clone(outbox)));
         let asked = PermissionRequest::read(session_id.clone(), RawJson::copied(params), Arc::clone(&question));
         if let Some(open) = self.sessions.open.get_mut(&session_id) {
             if open.turn.is_some_and(|turn| turn.cancelled) {

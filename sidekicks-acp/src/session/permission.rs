@@ -15,6 +15,23 @@ use crate::schema::{SessionId, ToolCallUpdate};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QuestionId(u64);
 
+impl QuestionId {
+    /// An id for a connection of your own making; unique among the questions of that connection.
+    pub fn new(number: u64) -> Self {
+        Self(number)
+    }
+}
+
+/// How a question was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PermissionOutcome {
+    /// With the option of this id.
+    Selected(String),
+    /// Not at all, because the turn is over.
+    Cancelled,
+}
+
 /// The agent asks for permission, and waits for the answer.
 ///
 /// It is settled exactly once: by [`select`](Self::select), by [`cancel`](Self::cancel), by dropping it (which answers
@@ -46,6 +63,13 @@ pub struct PermissionOption {
 }
 
 impl PermissionRequest {
+    /// A question for connections of your own making: `params` are those of `session/request_permission`, and `answer`
+    /// is called once, with how it was settled. It must not block.
+    pub fn new(id: QuestionId, params: &Value, answer: impl Fn(PermissionOutcome) + Send + Sync + 'static) -> Self {
+        let session = SessionId::new(params["sessionId"].as_str().unwrap_or_default());
+        Self::read(session, params.into(), Arc::new(Question::new(id, RawJson::default(), answer)))
+    }
+
     pub(crate) fn read(session: SessionId, raw: RawJson, question: Arc<Question>) -> Self {
         let params = raw.to_value();
         let tool_call = params.get("toolCall").and_then(|call| serde_json::from_value(call.clone()).ok());
@@ -71,7 +95,7 @@ impl PermissionRequest {
         if !self.options.iter().any(|offered| offered.id == option) {
             return Err(AnswerError::UnknownOption(option.to_owned()));
         }
-        self.question.settle(&json!({ "outcome": "selected", "optionId": option }))
+        self.question.settle(PermissionOutcome::Selected(option.to_owned()))
     }
 
     /// Answers "cancelled": the question was not answered, because the turn is over.
@@ -109,18 +133,33 @@ impl PermissionOption {
 }
 
 /// The reply to a question, sent once by whoever comes first.
-#[derive(Debug)]
 pub(crate) struct Question {
     id: QuestionId,
     /// The agent's id of the request, as it wrote it.
     request: RawJson,
     settled: AtomicBool,
-    outbox: Arc<Outbox>,
+    answer: Box<dyn Fn(PermissionOutcome) + Send + Sync>,
 }
 
 impl Question {
-    pub(crate) fn new(id: u64, request: RawJson, outbox: Arc<Outbox>) -> Self {
-        Self { id: QuestionId(id), request, settled: AtomicBool::new(false), outbox }
+    pub(crate) fn new(
+        id: QuestionId,
+        request: RawJson,
+        answer: impl Fn(PermissionOutcome) + Send + Sync + 'static,
+    ) -> Self {
+        Self { id, request, settled: AtomicBool::new(false), answer: Box::new(answer) }
+    }
+
+    /// The question that `request` is on the wire: its answer goes through `outbox`.
+    pub(crate) fn on_the_wire(id: u64, request: RawJson, outbox: Arc<Outbox>) -> Self {
+        let reply_to = request.clone();
+        Self::new(QuestionId(id), request, move |outcome| {
+            let outcome = match outcome {
+                PermissionOutcome::Selected(option) => json!({ "outcome": "selected", "optionId": option }),
+                PermissionOutcome::Cancelled => json!({ "outcome": "cancelled" }),
+            };
+            outbox.reply(&reply_to, Ok(&json!({ "outcome": outcome })));
+        })
     }
 
     pub(crate) fn id(&self) -> QuestionId {
@@ -137,7 +176,7 @@ impl Question {
     }
 
     pub(crate) fn cancel(&self) -> Result<(), AnswerError> {
-        self.settle(&json!({ "outcome": "cancelled" }))
+        self.settle(PermissionOutcome::Cancelled)
     }
 
     /// The connection is over: nobody can be answered any more.
@@ -145,11 +184,41 @@ impl Question {
         self.settled.store(true, Ordering::Release);
     }
 
-    fn settle(&self, outcome: &Value) -> Result<(), AnswerError> {
+    fn settle(&self, outcome: PermissionOutcome) -> Result<(), AnswerError> {
         if self.settled.swap(true, Ordering::AcqRel) {
             return Err(AnswerError::AlreadySettled);
         }
-        self.outbox.reply(&self.request, Ok(&json!({ "outcome": outcome })));
+        (self.answer)(outcome);
         Ok(())
+    }
+}
+
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Question").field("id", &self.id).field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_question_of_another_transport_is_answered_once() {
+        let answers = Arc::new(Mutex::new(Vec::new()));
+        let ask = || {
+            let heard = Arc::clone(&answers);
+            let params = json!({ "sessionId": "s", "options": [{ "optionId": "y", "kind": "allow_once" }] });
+            PermissionRequest::new(QuestionId::new(1), &params, move |outcome| heard.lock().unwrap().push(outcome))
+        };
+        let request = ask();
+        assert_eq!((request.session.to_string().as_str(), request.options[0].name.as_str()), ("s", "y"));
+        request.select("y").unwrap();
+        assert_eq!(request.select("y"), Err(AnswerError::AlreadySettled));
+        drop(request);
+        drop(ask());
+        let expected = [PermissionOutcome::Selected("y".to_owned()), PermissionOutcome::Cancelled];
+        assert_eq!(*answers.lock().unwrap(), expected);
     }
 }

@@ -11,7 +11,8 @@ use sidekicks_acp::{
 use super::{Core, Session, Stage, Ticket, Turn};
 use crate::event::{Event, Offer, Outcome, ResolvedBy};
 use crate::failure::Failure;
-use crate::permission::{Permission, PermissionId};
+use crate::id::PermissionId;
+use crate::permission::Permission;
 
 impl Core {
     pub(crate) fn borrowed(&mut self, ticket: Ticket, lease: Result<Lease, ConnectError>) {

@@ -11,8 +11,8 @@ use super::{Core, Stage, Turn};
 use crate::event::{Event, Outcome, ResolvedBy, TurnPhase, TurnState};
 use crate::failure::Failure;
 use crate::fold::close_tools;
-use crate::message::{Message, MessageId, Role};
-use crate::permission::PermissionId;
+use crate::id::{MessageId, PermissionId};
+use crate::message::{Message, Role};
 use crate::transcript::Transcript;
 
 /// How long nothing may come for a message after its turn until it is told as a whole.

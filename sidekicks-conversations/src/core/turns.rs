@@ -8,7 +8,8 @@ use super::{Core, Session, Stage, Ticket, Turn};
 use crate::conversations::AgentProfile;
 use crate::event::{Outcome, ResolvedBy};
 use crate::failure::Failure;
-use crate::message::{Message, MessageId, Role};
+use crate::id::MessageId;
+use crate::message::{Message, Role};
 
 impl Core {
     pub(super) fn begin(&mut self, message: MessageId, content: Vec<ContentBlock>, profile: AgentProfile) {
