@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::agent_info::{BadHandshake, PROTOCOL_VERSION};
 use crate::connector::AgentConnection;
-use crate::error::{CallError, End};
+use crate::error::{CallError, End, StopCause};
 use crate::options::{ConnectOptions, Limits};
 use crate::router::{Router, TimerGuard};
 use crate::schema::{ContentBlock, SessionId};
@@ -64,7 +64,9 @@ impl Connection {
             }
         });
         tokio::spawn(speak(writer, wire.router()));
-        wire.shake_hands(options).await.map_err(StartError::from)
+        let router = wire.router();
+        let noise = || router.traffic().noise_lines;
+        wire.shake_hands(options).await.map_err(|failure| StartError { noise: noise(), ..failure.into() })
     }
 
     /// How the connection ended, once it has.
@@ -76,6 +78,11 @@ impl Connection {
     /// loses its stdin.
     pub fn close(&self) {
         self.inner.router.end(End::Closed);
+    }
+
+    /// The same, for a reason.
+    pub(crate) fn stop(&self, cause: StopCause) {
+        self.inner.router.end(End::Stopped(cause));
     }
 
     /// What was counted on the connection so far.
@@ -227,7 +234,7 @@ pub(crate) async fn listen(mut reader: impl AsyncRead + Unpin, router: &Router, 
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return End::Failed(error.to_string()),
         }
-        if let Some(queue) = router.take_full() {
+        for queue in router.take_full() {
             // The agent waits for whoever follows the session. Once the connection is over nobody has to.
             tokio::select! {
                 () = queue.room() => {}

@@ -25,13 +25,21 @@ pub trait Connector: Send + Sync + 'static {
     async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError>;
 }
 
+#[async_trait]
+impl<C: Connector + ?Sized> Connector for Arc<C> {
+    async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
+        (**self).borrow(request).await
+    }
+}
+
 /// Who borrows, and how long they are ready to wait.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Borrow {
     /// Who borrows, for those who wait behind them; the same text for borrowers that wait for each other.
     pub owner: Option<String>,
-    /// When to give up waiting. `None` waits for as long as it takes.
+    /// When to give up waiting, by tokio's clock, so that it holds under a paused one too. `None` waits for as long as
+    /// it takes.
     pub deadline: Option<Instant>,
 }
 
@@ -174,7 +182,7 @@ pub enum ConnectError {
     #[error("the agents are shut down")]
     Closed,
     /// Another transport's own reason.
-    #[error("no connection: {0}")]
+    #[error("no connection was made")]
     Other(#[source] Arc<dyn std::error::Error + Send + Sync>),
 }
 

@@ -53,8 +53,8 @@
 //!
 //! # What can be relied on
 //!
-//! - **Order.** What a session says comes through one queue in the order in which the agent wrote it: the outcome of
-//!   opening first, then updates, questions and ends of turns. An update that was written before the reply to a prompt
+//! - **Order.** What a new session says comes through one queue in the order in which the agent wrote it: the outcome of
+//!   opening first (what came before it follows), then updates, questions and ends of turns. An update that was written before the reply to a prompt
 //!   comes before [`SessionEvent::TurnEnded`], and one written after it comes after.
 //! - **Everything ends.** Each prompt has exactly one `TurnEnded`. Every other call ends with its result, an error, a
 //!   timeout or the end of the connection; a prompt has no timeout, since an agent may work for hours.
@@ -112,6 +112,7 @@ pub mod schema;
 mod session;
 mod single;
 mod start;
+mod stop;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod wire;
@@ -123,7 +124,7 @@ pub use error::{AgentError, AnswerError, CODES, CallError, End, Exit, ExitStatus
 pub use name::AgentName;
 pub use options::{ConnectOptions, Limits};
 #[cfg(feature = "process")]
-pub use process::{AgentCommand, AgentProcess, Isolation, StopPolicy, StopReport, StopStep};
+pub use process::{AgentCommand, AgentProcess, Isolation};
 pub use raw::RawJson;
 pub use report::Traffic;
 pub use session::{
@@ -132,6 +133,7 @@ pub use session::{
 };
 pub use single::SingleAgent;
 pub use start::{StartError, StartFailure};
+pub use stop::{StopPolicy, StopReport, StopStep};
 
 #[cfg(all(feature = "process", not(unix)))]
 compile_error!("the feature `process` of sidekicks-acp needs a Unix system; without it, bring a transport of your own");

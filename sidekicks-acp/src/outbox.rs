@@ -19,13 +19,13 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    lines: VecDeque<Entry>,
+    lines: VecDeque<Waiting>,
     bytes: usize,
     closed: bool,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct Waiting {
     line: Vec<u8>,
     /// The call that this line is, if it may be taken back.
     call: Option<u64>,
@@ -44,38 +44,36 @@ impl Outbox {
     }
 
     /// Queues call number `call`; until the writer has it, [`take_back`](Self::take_back) finds it.
-    pub(crate) fn call(&self, call: u64, method: &str, params: &impl Serialize) -> Result<(), Refused> {
+    pub(crate) fn call(&self, call: u64, method: &str, params: &Value) -> Result<(), Refused> {
         #[derive(Serialize)]
-        struct Request<'a, P> {
+        struct Request<'a> {
             jsonrpc: &'static str,
             id: u64,
             method: &'a str,
-            params: &'a P,
+            /// JSON-RPC 2.0 (4.2) has a list or an object here, or nothing.
+            #[serde(skip_serializing_if = "Value::is_null")]
+            params: &'a Value,
         }
-        self.push(line(&Request { jsonrpc: "2.0", id: call, method, params }), Some(call), Place::Back)
+        self.push(line(&Request { jsonrpc: "2.0", id: call, method, params }), Some(call), Entry::IfRoom)
     }
 
     /// Queues a notification before everything else, whatever the outbox holds: a cancel must not wait its turn.
     pub(crate) fn notify_first(&self, method: &str, params: &Value) {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
-        let _ = self.push(line(&message), None, Place::Front);
+        let _ = self.push(line(&message), None, Entry::First);
     }
 
-    /// Queues a reply, with the request's id exactly as the agent wrote it. An agent that reads nothing gets none once
-    /// the outbox is full: its requests must not grow our memory.
-    pub(crate) fn reply(&self, request: &RawJson, outcome: Result<&Value, &Value>) {
-        #[derive(Serialize)]
-        struct Reply<'a> {
-            jsonrpc: &'static str,
-            id: &'a RawJson,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            result: Option<&'a Value>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            error: Option<&'a Value>,
-        }
-        let reply = Reply { jsonrpc: "2.0", id: request, result: outcome.ok(), error: outcome.err() };
-        if self.push(line(&reply), None, Place::Back) == Err(Refused::Full) {
-            tracing::warn!(request = request.as_str(), "the agent does not read its input; a reply was dropped");
+    /// Queues the answer to a question, whatever the outbox holds: somebody was told that it was given, and there is one
+    /// for each question at most.
+    pub(crate) fn answer(&self, request: &RawJson, result: &Value) {
+        let _ = self.push(reply(request, Ok(result)), None, Entry::Always);
+    }
+
+    /// Queues a refusal that nobody asked for. An agent that reads nothing gets none once the outbox is full: its
+    /// requests must not grow our memory.
+    pub(crate) fn refuse(&self, request: &RawJson, error: &Value) {
+        if self.push(reply(request, Err(error)), None, Entry::IfRoom) == Err(Refused::Full) {
+            tracing::warn!(request = request.as_str(), "the agent does not read its input; a refusal was dropped");
         }
     }
 
@@ -122,20 +120,19 @@ impl Outbox {
         }
     }
 
-    fn push(&self, line: Vec<u8>, call: Option<u64>, place: Place) -> Result<(), Refused> {
+    fn push(&self, line: Vec<u8>, call: Option<u64>, entry: Entry) -> Result<(), Refused> {
         let mut state = self.lock();
         if state.closed {
             return Err(Refused::Closed);
         }
         // A message larger than the whole outbox is taken when it is alone.
-        let full = state.bytes > 0 && state.bytes + line.len() > self.limit;
-        state.bytes += match (place, full) {
-            (Place::Back, true) => return Err(Refused::Full),
-            _ => line.len(),
-        };
-        match place {
-            Place::Front => state.lines.push_front(Entry { line, call }),
-            Place::Back => state.lines.push_back(Entry { line, call }),
+        if entry == Entry::IfRoom && state.bytes > 0 && state.bytes + line.len() > self.limit {
+            return Err(Refused::Full);
+        }
+        state.bytes += line.len();
+        match entry {
+            Entry::First => state.lines.push_front(Waiting { line, call }),
+            Entry::Always | Entry::IfRoom => state.lines.push_back(Waiting { line, call }),
         }
         drop(state);
         self.changed.notify_one();
@@ -147,10 +144,27 @@ impl Outbox {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    Front,
-    Back,
+/// How a line gets in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// Before everything else.
+    First,
+    Always,
+    IfRoom,
+}
+
+/// A reply, with the request's id exactly as the agent wrote it.
+fn reply(request: &RawJson, outcome: Result<&Value, &Value>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Reply<'a> {
+        jsonrpc: &'static str,
+        id: &'a RawJson,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'a Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a Value>,
+    }
+    line(&Reply { jsonrpc: "2.0", id: request, result: outcome.ok(), error: outcome.err() })
 }
 
 fn line(message: &impl Serialize) -> Vec<u8> {
@@ -195,7 +209,9 @@ mod tests {
         outbox.call(1, "a", &json!([large])).unwrap();
         assert_eq!(outbox.call(2, "a", &json!([])), Err(Refused::Full));
         outbox.notify_first("session/cancel", &json!({}));
-        assert_eq!(drained(&outbox).await.len(), 2);
+        outbox.refuse(&RawJson::default(), &json!({}));
+        outbox.answer(&RawJson::default(), &json!({}));
+        assert_eq!(drained(&outbox).await.len(), 3, "an answer always gets in");
         outbox.call(3, "a", &json!([])).unwrap();
         outbox.close();
         assert_eq!(outbox.call(4, "a", &json!([])), Err(Refused::Closed));
@@ -207,7 +223,7 @@ mod tests {
         let outbox = Outbox::new(1000);
         for id in ["0", "null", r#""5b-uuid""#, "12345678901234567890.50"] {
             let id: RawJson = serde_json::from_str(id).unwrap();
-            outbox.reply(&id, Ok(&json!({})));
+            outbox.answer(&id, &json!({}));
         }
         let lines = drained(&outbox).await;
         let ids: Vec<&str> =

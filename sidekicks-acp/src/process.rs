@@ -17,84 +17,15 @@ use tokio::sync::watch;
 pub use command::{AgentCommand, Isolation};
 
 use crate::connection::{Wire, speak};
-use crate::error::{End, ExitStatus, StopCause};
+use crate::error::{End, StopCause};
 use crate::options::ConnectOptions;
 use crate::start::{StartError, StartFailure};
+use crate::stop::{StopPolicy, StopReport, StopStep};
 use crate::{AgentConnection, Connection};
 use command::Spawned;
 use group::Group;
 use keeper::{Keeper, Orders};
 use stderr::Stderr;
-
-/// How patient a stop is. Each wait ends early when the agent has left.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StopPolicy {
-    /// After stdin was closed, before SIGTERM. Default: 5 seconds.
-    pub eof: Duration,
-    /// After SIGTERM to the process group, before SIGKILL. Default: 3 seconds.
-    pub term: Duration,
-    /// After SIGKILL, before the stop is reported as [`StopStep::Stuck`]. Default: 2 seconds.
-    pub kill: Duration,
-    /// For what the agent left in its group, after it has gone: SIGTERM, this long, then SIGKILL. Default: 500 ms.
-    pub stragglers: Duration,
-    /// For its last words on stdout and stderr, after it has gone. Default: 250 ms.
-    pub drain: Duration,
-}
-
-impl Default for StopPolicy {
-    fn default() -> Self {
-        Self {
-            eof: Duration::from_secs(5),
-            term: Duration::from_secs(3),
-            kill: Duration::from_secs(2),
-            stragglers: Duration::from_millis(500),
-            drain: Duration::from_millis(250),
-        }
-    }
-}
-
-impl StopPolicy {
-    /// For an agent that never became ready: nothing is to be saved.
-    fn hasty(&self) -> Self {
-        let second = Duration::from_secs(1);
-        Self { eof: self.eof.min(second), term: self.term.min(second), ..self.clone() }
-    }
-}
-
-/// Which step of the stop order ended the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StopStep {
-    /// It had left before it was told to.
-    AlreadyExited,
-    /// It left when its stdin was closed.
-    Eof,
-    /// It left after SIGTERM.
-    Term,
-    /// It was killed.
-    Kill,
-    /// It was still there some time after SIGKILL (uninterruptible in the kernel); it is waited for in the background.
-    Stuck,
-}
-
-/// How a stop went.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StopReport {
-    /// The step that ended it.
-    pub step: StopStep,
-    /// How it ended; `None` for [`StopStep::Stuck`].
-    pub status: Option<ExitStatus>,
-    /// How many processes of its group stayed behind when it had gone, and were ended.
-    pub stragglers: usize,
-    /// How many of its descendants outside its group were still there at the very end, and were killed.
-    pub swept: usize,
-    /// How long the stop took.
-    pub took: Duration,
-    /// The end of what it wrote to stderr. The agent's text, control characters and all.
-    pub stderr: String,
-}
 
 /// A running agent: the process and its [`Connection`].
 ///
@@ -103,6 +34,7 @@ pub struct StopReport {
 pub struct AgentProcess {
     connection: Connection,
     guard: Guard,
+    pid: u32,
     orders: Arc<Orders>,
     report: watch::Receiver<Option<Arc<StopReport>>>,
 }
@@ -130,7 +62,7 @@ impl AgentProcess {
         stop: &StopPolicy,
     ) -> Result<Self, StartError> {
         let about = |failure: StartFailure| StartError { program: Some(command.program.clone()), ..failure.into() };
-        let Spawned { mut process, pid, guard } = command.spawn().await.map_err(about)?;
+        let Spawned { guard, mut process, pid } = command.spawn().await.map_err(about)?;
         let wire = Wire::new(&options.limits);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
@@ -141,7 +73,7 @@ impl AgentProcess {
         let keeper = Keeper {
             process,
             pid,
-            guard: Guard(Arc::clone(&guard.0)),
+            group: Arc::clone(&guard.0),
             router: Arc::clone(&router),
             orders: Arc::clone(&orders),
             stderr: stderr.clone(),
@@ -149,11 +81,14 @@ impl AgentProcess {
         let report = keeper.run(options.limits.clone());
 
         match wire.shake_hands(options).await {
-            Ok(connection) => Ok(Self { connection, guard, orders, report }),
+            Ok(connection) => {
+                orders.is_ready();
+                Ok(Self { connection, guard, pid: pid.unsigned_abs(), orders, report })
+            }
             Err(failure) => {
                 // An agent may print one sentence and leave: what it said is in the error.
                 let noise = router.traffic().noise_lines;
-                orders.stop(Some(stop.hasty()), StopCause::Asked);
+                orders.stop(StopCause::Asked);
                 let report = finished(report).await;
                 let exit = match &failure {
                     StartFailure::Left(End::Exited(exit)) => Some(exit.status),
@@ -176,15 +111,29 @@ impl AgentProcess {
     /// The connection ends at once with [`End::Stopped`]. Any number of callers get the same report. Cancel-safe: the
     /// stop goes on when this future is dropped.
     pub async fn stop(&self) -> Arc<StopReport> {
-        self.stop_because(StopCause::Asked).await
+        self.begin_stop(StopCause::Asked);
+        self.stopped().await
     }
 
-    pub(crate) async fn stop_because(&self, cause: StopCause) -> Arc<StopReport> {
-        self.orders.stop(None, cause);
+    /// Asks for a [`stop`](Self::stop) and returns at once. The first cause that was given is the one that is told.
+    /// Needs no runtime.
+    pub fn begin_stop(&self, cause: StopCause) {
+        self.orders.stop(cause);
+    }
+
+    /// Waits until the process is gone and everything of it was ended, by a stop or after an exit of its own. Any number
+    /// may wait; cancel-safe.
+    pub async fn stopped(&self) -> Arc<StopReport> {
         match finished(self.report.clone()).await {
             Some(report) => report,
-            None => Arc::new(self.abandoned()),
+            None => Arc::new(abandoned()),
         }
+    }
+
+    /// The number of the process, which is also that of its process group. Free for another process once it
+    /// [`stopped`](Self::stopped).
+    pub fn pid(&self) -> u32 {
+        self.pid
     }
 
     /// Ends the current wait of a stop, so that its next step is taken now. Does nothing when no stop is under way.
@@ -197,19 +146,6 @@ impl AgentProcess {
         self.guard.0.kill();
     }
 
-    /// The report of a stop whose task was dropped with its runtime: the group was killed then.
-    fn abandoned(&self) -> StopReport {
-        self.guard.0.kill();
-        StopReport {
-            step: StopStep::Kill,
-            status: None,
-            stragglers: 0,
-            swept: 0,
-            took: Duration::ZERO,
-            stderr: String::new(),
-        }
-    }
-
     /// Waits for the end of the connection.
     pub async fn closed(&self) -> End {
         self.connection.closed().await
@@ -219,6 +155,18 @@ impl AgentProcess {
 impl fmt::Debug for AgentProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AgentProcess").field("group", &self.guard.0).finish_non_exhaustive()
+    }
+}
+
+/// The report where the task that looked after the process was dropped with its runtime: the group was killed then.
+fn abandoned() -> StopReport {
+    StopReport {
+        step: StopStep::Kill,
+        status: None,
+        stragglers: 0,
+        swept: 0,
+        took: Duration::ZERO,
+        stderr: String::new(),
     }
 }
 

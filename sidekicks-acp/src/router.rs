@@ -8,7 +8,6 @@ mod sessions;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{oneshot, watch};
@@ -43,8 +42,8 @@ struct State {
     agent: Arc<AgentInfo>,
     traffic: Traffic,
     queue_limit: usize,
-    /// A session queue that went over its limit since the reader last looked.
-    full: Option<Arc<Queue>>,
+    /// The session queues that went over their limit since the reader last looked.
+    full: Vec<Arc<Queue>>,
 }
 
 /// Who waits for a reply.
@@ -77,7 +76,7 @@ impl Router {
             agent: Arc::default(),
             traffic: Traffic::default(),
             queue_limit: limits.session_queue,
-            full: None,
+            full: Vec::new(),
         };
         Self { outbox: Arc::new(Outbox::new(limits.outbox)), state: Mutex::new(state), end: watch::Sender::new(None) }
     }
@@ -104,16 +103,16 @@ impl Router {
         }
     }
 
-    /// A session queue that is full, if one became so: the reader waits for it before it reads on.
-    pub(crate) fn take_full(&self) -> Option<Arc<Queue>> {
-        self.lock().full.take()
+    /// The session queues that became full: the reader waits for them before it reads on.
+    pub(crate) fn take_full(&self) -> Vec<Arc<Queue>> {
+        std::mem::take(&mut self.lock().full)
     }
 
     /// Begins a call; the receiver gets its outcome.
     pub(crate) fn call(
         &self,
         method: &str,
-        params: &impl Serialize,
+        params: &Value,
     ) -> Result<(u64, oneshot::Receiver<Result<RawJson, CallError>>), CallError> {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.lock();
@@ -183,7 +182,7 @@ impl Router {
             }
         };
         if let Some(error) = refused {
-            self.outbox.reply(&request, Err(&error));
+            self.outbox.refuse(&request, &error);
         }
     }
 
@@ -209,7 +208,7 @@ impl Router {
         self.outbox.close();
     }
 
-    fn send(&self, call: u64, method: &str, params: &impl Serialize) -> Result<(), CallError> {
+    fn send(&self, call: u64, method: &str, params: &Value) -> Result<(), CallError> {
         self.outbox.call(call, method, params).map_err(|refused| match refused {
             Refused::Full => CallError::Backpressure,
             Refused::Closed => CallError::Ended { end: self.end_so_far().unwrap_or(End::Closed), sent: false },
@@ -244,7 +243,7 @@ impl State {
             Pending::Call(waiting) => {
                 let _ = waiting.send(outcome); // Nobody waits any more: nothing to tell.
             }
-            Pending::Open(queue, _timer) => self.sessions.opened(queue, outcome),
+            Pending::Open(queue, _timer) => self.traffic.dropped += self.sessions.opened(queue, outcome) as u64,
             Pending::Prompt(session) => self.sessions.turn_ended(&session, call, outcome),
         }
     }

@@ -76,7 +76,7 @@ impl PromptId {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SessionEvent {
-    /// The outcome of opening, always first. After an error, [`Ended`](Self::Ended) or nothing follows.
+    /// The outcome of opening; of a new session always the first event. After an error nothing follows.
     Opened(Result<OpenedSession, CallError>),
     /// The agent tells something, in a turn or between turns.
     Update(Update),

@@ -10,9 +10,11 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Connection;
 use crate::connector::{Borrow, ConnectError, Connector, Generation, Lease, LeaseGuard};
+use crate::error::StopCause;
 use crate::start::{StartError, StartFailure};
+use crate::stop::StopReport;
 #[cfg(feature = "process")]
-use crate::{AgentCommand, AgentProcess, ConnectOptions, StopCause, StopPolicy, StopReport};
+use crate::{AgentCommand, AgentProcess, ConnectOptions, StopPolicy};
 
 /// One agent: started when it is first borrowed, kept between leases, and started again after it ended.
 ///
@@ -27,15 +29,17 @@ pub struct SingleAgent {
 
 struct Inner {
     launch: Launch,
-    /// Held while the agent is being started, so that it is started once.
-    starting: tokio::sync::Mutex<()>,
+    /// Held while the agent is being started or stopped, so that no two of it ever run.
+    changing: tokio::sync::Mutex<()>,
     slot: Mutex<Slot>,
 }
 
 #[derive(Default)]
 struct Slot {
     generation: u64,
-    running: Option<Running>,
+    running: Option<Arc<Running>>,
+    /// What was told to stop and may not be gone yet.
+    leaving: Vec<Arc<Running>>,
 }
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Connection, StartError>> + Send>>;
@@ -50,10 +54,9 @@ enum Launch {
     Connect(Box<dyn Fn() -> Connecting + Send + Sync>),
 }
 
-#[derive(Clone)]
 enum Running {
     #[cfg(feature = "process")]
-    Process(Arc<AgentProcess>),
+    Process(AgentProcess),
     Connection(Connection),
 }
 
@@ -80,30 +83,27 @@ impl SingleAgent {
     }
 
     fn launched(launch: Launch) -> Self {
-        let inner = Inner { launch, starting: tokio::sync::Mutex::default(), slot: Mutex::default() };
+        let inner = Inner { launch, changing: tokio::sync::Mutex::default(), slot: Mutex::default() };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Stops the agent if it runs, and tells how that went. The next borrow starts it again.
+    /// Stops the agent if it runs, and tells how that went where it is a process. The next borrow starts it again.
     ///
-    /// A start that is under way is waited for. Cancel-safe: the stop goes on when this future is dropped.
-    #[cfg(feature = "process")]
+    /// A start that is under way is waited for, and so is an agent that was condemned. Cancel-safe: the stop goes on when
+    /// this future is dropped.
     pub async fn stop(&self) -> Option<Arc<StopReport>> {
-        let _starting = self.inner.starting.lock().await;
-        let running = self.inner.slot().running.clone();
-        let report = match &running {
-            Some(Running::Process(process)) => Some(process.stop().await),
-            _ => None,
-        };
-        self.inner.slot().running = None;
-        report
+        let _changing = self.inner.changing.lock().await;
+        self.inner.slot().dismiss(StopCause::Asked);
+        self.inner.departed().await
     }
 
     /// Ends the current wait of a [`stop`](Self::stop), so that its next step is taken now.
     #[cfg(feature = "process")]
     pub fn hurry(&self) {
-        if let Some(Running::Process(process)) = &self.inner.slot().running {
-            process.hurry();
+        for running in &self.inner.slot().leaving {
+            if let Running::Process(process) = &**running {
+                process.hurry();
+            }
         }
     }
 }
@@ -112,16 +112,18 @@ impl SingleAgent {
 impl Connector for SingleAgent {
     async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
         let start = async {
-            let _starting = self.inner.starting.lock().await;
+            let _changing = self.inner.changing.lock().await;
             if let Some(lease) = self.inner.lend() {
                 return Ok(lease);
             }
-            // Dropped before the new one starts: what it left behind must not meet it.
-            drop(self.inner.slot().running.take());
+            // What the one before left behind must not meet the new one.
+            self.inner.slot().dismiss(StopCause::Asked);
+            self.inner.departed().await;
             let running = self.inner.launch.start().await.map_err(|error| ConnectError::Start(Arc::new(error)))?;
+            let running = Arc::new(running);
             let mut slot = self.inner.slot();
             slot.generation += 1;
-            slot.running = Some(running.clone());
+            slot.running = Some(Arc::clone(&running));
             Ok(self.inner.lease(running, slot.generation))
         };
         if let Some(lease) = self.inner.lend() {
@@ -144,13 +146,35 @@ impl Inner {
         Some(self.lease(running, slot.generation))
     }
 
-    fn lease(self: &Arc<Self>, running: Running, generation: u64) -> Lease {
+    fn lease(self: &Arc<Self>, running: Arc<Running>, generation: u64) -> Lease {
         let connection = Arc::new(running.connection().clone());
         Lease::new(connection, Generation(generation), Returned { agent: Arc::clone(self), running, generation })
     }
 
+    /// Waits until everything that was told to stop is gone; gives the last report.
+    async fn departed(&self) -> Option<Arc<StopReport>> {
+        let leaving = self.slot().leaving.clone();
+        let mut report = None;
+        for running in &leaving {
+            report = running.departed().await.or(report);
+        }
+        // Only now: if this future was dropped before, the next one waits for them.
+        self.slot().leaving.retain(|running| !leaving.iter().any(|gone| Arc::ptr_eq(gone, running)));
+        report
+    }
+
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// Tells the running agent to stop.
+    fn dismiss(&mut self, cause: StopCause) {
+        if let Some(running) = self.running.take() {
+            running.begin_stop(cause);
+            self.leaving.push(running);
+        }
     }
 }
 
@@ -159,7 +183,7 @@ impl Launch {
         match self {
             #[cfg(feature = "process")]
             Self::Process { command, options, stop } => {
-                AgentProcess::start(command, options, stop).await.map(|process| Running::Process(Arc::new(process)))
+                AgentProcess::start(command, options, stop).await.map(Running::Process)
             }
             Self::Connect(connect) => connect().await.map(Running::Connection),
         }
@@ -174,12 +198,28 @@ impl Running {
             Self::Connection(connection) => connection,
         }
     }
+
+    fn begin_stop(&self, cause: StopCause) {
+        match self {
+            #[cfg(feature = "process")]
+            Self::Process(process) => process.begin_stop(cause),
+            Self::Connection(connection) => connection.stop(cause),
+        }
+    }
+
+    async fn departed(&self) -> Option<Arc<StopReport>> {
+        match self {
+            #[cfg(feature = "process")]
+            Self::Process(process) => Some(process.stopped().await),
+            Self::Connection(_) => None,
+        }
+    }
 }
 
 /// Keeps the agent for as long as a lease of it lives.
 struct Returned {
     agent: Arc<Inner>,
-    running: Running,
+    running: Arc<Running>,
     generation: u64,
 }
 
@@ -187,29 +227,11 @@ impl LeaseGuard for Returned {
     fn release(self: Box<Self>) {}
 
     fn condemn(self: Box<Self>) {
-        let Self { agent, running, generation } = *self;
-        {
-            let mut slot = agent.slot();
-            if slot.generation == generation {
-                slot.running = None;
-            }
-        }
-        running.end();
-    }
-}
-
-impl Running {
-    /// Ends an agent that does not obey, in the background; without a runtime, at once.
-    fn end(self) {
-        match self {
-            #[cfg(feature = "process")]
-            Self::Process(process) => match tokio::runtime::Handle::try_current() {
-                Ok(runtime) => {
-                    runtime.spawn(async move { process.stop_because(StopCause::Condemned).await });
-                }
-                Err(_) => process.kill(),
-            },
-            Self::Connection(connection) => connection.close(),
+        let mut slot = self.agent.slot();
+        if slot.generation == self.generation {
+            slot.dismiss(StopCause::Condemned);
+        } else {
+            self.running.begin_stop(StopCause::Condemned); // An earlier one, which is leaving already.
         }
     }
 }

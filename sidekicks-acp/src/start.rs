@@ -10,7 +10,8 @@ use crate::error::{CallError, End, ExitStatus, Phase};
 
 /// Why an agent could not be started, with everything that is known of the attempt.
 ///
-/// Its text is one line; [`stderr`](Self::stderr) and [`noise`](Self::noise) usually tell a person what to do.
+/// Its text is one line, and its [source](std::error::Error::source) the system's or the agent's own reason;
+/// [`stderr`](Self::stderr) and [`noise`](Self::noise) usually tell a person what to do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct StartError {
@@ -34,10 +35,10 @@ pub enum StartFailure {
     #[error("the program was not found")]
     NotFound,
     /// The program may not be executed, or is none.
-    #[error("the program cannot be executed: {0}")]
+    #[error("the program cannot be executed")]
     NotExecutable(#[source] io::Error),
     /// The working folder is missing or may not be entered.
-    #[error("the working folder {} cannot be used: {source}", .path.display())]
+    #[error("the working folder {} cannot be used", .path.display())]
     BadCwd {
         /// The folder.
         path: PathBuf,
@@ -45,7 +46,7 @@ pub enum StartFailure {
         source: io::Error,
     },
     /// The operating system could not start it.
-    #[error("the program could not be started: {0}")]
+    #[error("the program could not be started")]
     Spawn(#[source] io::Error),
     /// It left before it answered the handshake.
     #[error("it left before it was ready: {0}")]
@@ -54,7 +55,7 @@ pub enum StartFailure {
     #[error("it was not ready within {} seconds", .0.as_secs_f32())]
     TimedOut(Duration),
     /// It refused the handshake, or its answer makes no sense.
-    #[error("the handshake failed: {0}")]
+    #[error("the handshake failed")]
     Handshake(#[source] CallError),
     /// It speaks another version of the protocol. We speak version 1.
     #[error("it speaks version {theirs} of the protocol, and this program speaks version 1")]

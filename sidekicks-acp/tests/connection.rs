@@ -123,22 +123,67 @@ async fn a_start_that_fails_says_how() {
         peer.farewell().await;
     })
     .await;
-    assert_eq!((code, text.as_str()), ("login-required", "the handshake failed: Log in first"));
+    assert_eq!((code, text.as_str()), ("login-required", "the handshake failed"));
     let (code, text) = failed(async |mut peer: Peer| peer.farewell().await).await;
     assert_eq!((code, text.as_str()), ("start-timeout", "it was not ready within 60 seconds"));
 }
 
 #[tokio::test]
-async fn a_lost_handshake_carries_the_noise_and_leaves_nothing_pending() {
-    let error = testing::connect(
-        async |mut peer: Peer| {
-            peer.hear().await;
-        },
-        &ConnectOptions::default(),
-    )
-    .await
-    .unwrap_err();
+async fn a_lost_handshake_carries_the_noise() {
+    let script = async |mut peer: Peer| {
+        peer.hear().await;
+        peer.write("this agent is no longer maintained\nuse the other one").await;
+    };
+    let error = testing::connect(script, &ConnectOptions::default()).await.unwrap_err();
     assert!(matches!(error.failure, StartFailure::Left(End::OutputClosed)), "{error:?}");
+    assert_eq!(error.noise, ["this agent is no longer maintained", "use the other one"]);
+}
+
+#[tokio::test]
+async fn an_id_that_is_open_already_is_given_to_nobody_else() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        peer.open("s1").await;
+        let prompt = peer.prompted().await;
+        peer.end_turn(&prompt, "end_turn").await;
+    })
+    .await;
+    let mut first = opened(&connection).await;
+    let mut second = connection.open(OpenSession::new("/tmp")).unwrap();
+    assert_eq!(rest(&mut second).await, ["not opened: malformed-reply"]);
+    connection.prompt(&s1(), text("go")).unwrap();
+    assert_eq!(rest(&mut first).await, ["end_turn sent=true", "ended: connection-lost"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_opening_that_failed_is_not_sent_after_all() {
+    let (read_on, wait) = oneshot::channel();
+    let (done, heard) = oneshot::channel();
+    let connection = connect(async move |mut peer: Peer| {
+        peer.shake_hands().await;
+        wait.await.unwrap();
+        let mut methods = Vec::new();
+        while let Some(message) = peer.hear().await {
+            methods.push(message["method"].clone());
+        }
+        done.send(methods).unwrap();
+    })
+    .await;
+    // It fills the pipe, so that the opening stays in the outbox.
+    let large = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.call_raw("vendor/large", json!(["x".repeat(1 << 20)])).await }
+    });
+    tokio::task::yield_now().await;
+    let mut events = connection.open(OpenSession::new("/tmp")).unwrap();
+    assert_eq!(rest(&mut events).await, ["not opened: timeout"]);
+    assert_eq!(large.await.unwrap().unwrap_err().code(), "timeout");
+    read_on.send(()).unwrap();
+    connection.call_raw("vendor/last", Value::Null).await.unwrap_err();
+    connection.close();
+    drop(connection);
+    assert_eq!(heard.await.unwrap(), ["vendor/large", "vendor/last"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

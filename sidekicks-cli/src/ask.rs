@@ -2,6 +2,7 @@
 
 mod card;
 mod output;
+mod questions;
 mod screen;
 mod turn;
 

@@ -40,9 +40,11 @@ impl Terminal {
         Ok(Question { line, _cancel: cancel.into() })
     }
 
-    /// Shows `text`, for what is no question.
-    pub(crate) fn show(&mut self, text: &str) {
-        let _ = self.file.write_all(text.as_bytes()); // A terminal that is gone shows nothing.
+    /// Shows `text`, for what is no question, in a thread of its own: a terminal may be halted with Ctrl-S.
+    pub(crate) fn show(&self, text: String) {
+        if let Ok(mut file) = self.file.try_clone() {
+            std::thread::spawn(move || file.write_all(text.as_bytes()));
+        }
     }
 }
 

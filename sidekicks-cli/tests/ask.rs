@@ -211,9 +211,7 @@ fn a_signal_while_the_agent_starts_leaves_nothing() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while !mark.alive().iter().any(|line| line.starts_with("sleep")) {
-        std::thread::yield_now();
-    }
+    mark.until(|lines| lines.iter().any(|line| line.starts_with("sleep")));
     signal(&child, Signal::SIGINT);
     assert_eq!(finish(child).0, 130);
     mark.nothing_left();
@@ -248,6 +246,27 @@ fn a_second_interrupt_hurries_an_agent_that_does_not_obey() {
     });
     assert_eq!(finish(child).0, 130);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    mark.nothing_left();
+}
+
+#[test]
+fn what_an_agent_that_ignores_a_cancel_started_is_ended_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let mark = Mark::new();
+    // It runs its command in a session of its own, as nearly all agents do, and never ends its turn.
+    let agent = shell_agent(dir.path(), "setsid sleep 1000 & say working; while read -r line; do :; done");
+    let mut child = sidekicks(&mark)
+        .args(["ask", "--agent-command", &agent, "hi"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0; 7]).unwrap();
+    mark.until(|lines| lines.iter().any(|line| line.starts_with("sleep")));
+    signal(&child, Signal::SIGINT);
+    let (code, _, stderr) = finish(child);
+    assert_eq!(code, 130);
+    assert!(stderr.contains("did not stop when told to"), "{stderr}");
     mark.nothing_left();
 }
 
@@ -289,8 +308,8 @@ fn a_reader_that_does_not_read_cannot_hold_an_interrupt_up() {
         .spawn()
         .unwrap();
     child.stdout.as_mut().unwrap().read_exact(&mut [0; 1]).unwrap();
-    // Long enough for the pipe to be full: 64 KiB at some megabytes a second.
-    std::thread::sleep(Duration::from_millis(500));
+    let program = common::program(&child);
+    common::until("the program to be stuck in a write", || common::waits_in(program, "pipe_w"));
     let begun = Instant::now();
     signal(&child, Signal::SIGINT);
     let unread = child.stdout.take();

@@ -6,6 +6,7 @@
 
 mod common;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -33,7 +34,8 @@ impl RealAgent {
                 return Some(Self { name, folder: agents.join(name), tools, node22 });
             }
         };
-        eprintln!("skipped: {name}: {reason}");
+        // Not eprintln, which is shown for tests that fail only.
+        let _ = writeln!(std::io::stderr(), "skipped: {name}: {reason}");
         None
     }
 

@@ -65,8 +65,10 @@ fn only_an_answer_is_an_answer() {
     }
     assert!(!dir.path().join("made").exists());
     terminal.type_keys("s\n");
+    assert_eq!(terminal.expect_or_end("└ ? "), None, "what was answered is not asked again");
     let (code, shown) = terminal.finish();
     assert_eq!(code, 5, "{shown}");
+    assert!(!shown.contains("took the question back"), "{shown}");
     assert!(!dir.path().join("made").exists());
     mark.nothing_left();
 }
@@ -99,9 +101,7 @@ fn interrupting_a_running_command_leaves_nothing() {
     let mut terminal = Terminal::run(&mark, &["ask", "demo", "run: echo begun; sleep 1000; echo over"], dir.path());
     terminal.expect("└ ? ");
     terminal.type_keys("1\n");
-    while !mark.alive().iter().any(|line| line.starts_with("sleep 1000")) {
-        std::thread::yield_now();
-    }
+    mark.until(|lines| lines.iter().any(|line| line.starts_with("sleep 1000")));
     terminal.type_keys("\x03");
     let (code, shown) = terminal.finish();
     assert_eq!(code, 130, "{shown}");

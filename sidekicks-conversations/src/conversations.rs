@@ -16,7 +16,11 @@ use crate::hub::{Hub, Subscription};
 
 /// Where conversations find their agents. Asked at each turn, so that a change takes effect at the next one.
 ///
-/// A function from a name to a profile is one, and so is a map. It must not block, nor call into conversations.
+/// Where the folder or the tool servers changed, that turn is in a new session, and the conversation says so
+/// (`agent-restarted`).
+///
+/// A function from a name to a profile is one, and so is a map, and an `Arc` of one. It must not block, nor call into
+/// conversations.
 pub trait AgentDirectory: Send + Sync {
     /// The agent of this name, if there is one.
     fn find(&self, name: &AgentName) -> Option<AgentProfile>;
@@ -31,6 +35,12 @@ impl<F: Fn(&AgentName) -> Option<AgentProfile> + Send + Sync> AgentDirectory for
 impl AgentDirectory for HashMap<AgentName, AgentProfile> {
     fn find(&self, name: &AgentName) -> Option<AgentProfile> {
         self.get(name).cloned()
+    }
+}
+
+impl<T: AgentDirectory + ?Sized> AgentDirectory for Arc<T> {
+    fn find(&self, name: &AgentName) -> Option<AgentProfile> {
+        (**self).find(name)
     }
 }
 
@@ -51,6 +61,12 @@ impl AgentProfile {
     pub fn new(connector: impl Connector, cwd: impl Into<PathBuf>) -> Self {
         Self { connector: Arc::new(connector), cwd: cwd.into(), mcp_servers: Vec::new() }
     }
+
+    /// Gives the agent these tool servers.
+    pub fn mcp_servers(mut self, servers: Vec<McpServer>) -> Self {
+        self.mcp_servers = servers;
+        self
+    }
 }
 
 impl fmt::Debug for AgentProfile {
@@ -66,13 +82,39 @@ pub struct Options {
     /// How many messages may wait in one conversation. Default: 100.
     pub queue: usize,
     /// How long an agent may take to end a turn that was cancelled, before the turn is ended here and the agent is
-    /// stopped. Default: 10 seconds.
+    /// stopped. `Duration::MAX` waits for as long as it takes. Default: 10 seconds.
     pub cancel_timeout: Duration,
     /// How many events a subscriber may be behind before it gets a reset, at least 1; rounded up to a power of two.
     /// Default: 4096.
     pub backlog: usize,
     /// The time of day, in milliseconds since the Unix epoch. Default: the system's.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl Options {
+    /// Lets so many messages wait in one conversation.
+    pub fn queue(mut self, messages: usize) -> Self {
+        self.queue = messages;
+        self
+    }
+
+    /// Gives an agent this long to end a turn that was cancelled.
+    pub fn cancel_timeout(mut self, timeout: Duration) -> Self {
+        self.cancel_timeout = timeout;
+        self
+    }
+
+    /// Lets a subscriber be so many events behind.
+    pub fn backlog(mut self, events: usize) -> Self {
+        self.backlog = events;
+        self
+    }
+
+    /// Takes the time of day from `clock`.
+    pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
 }
 
 impl Default for Options {

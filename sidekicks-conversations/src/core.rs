@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use sidekicks_acp::schema::{ContentBlock, SessionId};
 use sidekicks_acp::{
-    AgentConnection, AgentName, Connector, Generation, Lease, PermissionRequest, PromptId, SessionEvents,
+    AgentConnection, AgentName, Connector, Generation, Lease, OpenSession, PermissionRequest, PromptId, SessionEvents,
 };
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -51,8 +51,9 @@ struct Turn {
     lease: Option<Lease>,
     /// What is being answered in; from the prompt on.
     answer: Option<MessageId>,
-    /// Since it was cancelled: when it is ended here.
-    cancelled: Option<Instant>,
+    cancelled: bool,
+    /// When it is ended here, if it was cancelled and is not waited for as long as it takes.
+    deadline: Option<Instant>,
     /// Whether a connection that ended before the prompt was written has been replaced once.
     retried: bool,
 }
@@ -68,10 +69,12 @@ enum Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
-/// A session lives as long as the process it was opened in.
+/// A session lives as long as the process it was opened in, or until the next turn is to be had somewhere else.
 struct Session {
     generation: Generation,
     connection: Arc<dyn AgentConnection>,
+    /// What it was opened with; with anything else it is another one.
+    request: OpenSession,
     /// `None` until it is opened.
     id: Option<SessionId>,
 }
@@ -132,23 +135,20 @@ impl Core {
     }
 
     pub(crate) fn cancel_turn(&mut self) {
-        match &mut self.turn {
-            // A question that was asked outside a turn is given up too.
-            None => self.settle_questions(ResolvedBy::Stop),
-            Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening, .. }) => {
-                // Nothing was asked of the agent yet. What it still opens is there for the next turn.
-                self.cancelled_before_prompt();
-                self.go_on();
+        if let Some(turn @ Turn { stage: Stage::Prompting(_), cancelled: false, .. }) = &mut self.turn {
+            turn.cancelled = true;
+            turn.deadline = Instant::now().checked_add(self.common.options.cancel_timeout);
+            if let (Some(lease), Some(Session { id: Some(session), .. })) = (&turn.lease, &self.session) {
+                // It fails only where the connection is over, which ends the turn by itself.
+                let _ = lease.connection().cancel(session);
             }
-            Some(turn) if turn.cancelled.is_none() => {
-                turn.cancelled = Some(Instant::now() + self.common.options.cancel_timeout);
-                if let (Some(lease), Some(Session { id: Some(session), .. })) = (&turn.lease, &self.session) {
-                    // It fails only where the connection is over, which ends the turn by itself.
-                    let _ = lease.connection().cancel(session);
-                }
-                self.settle_questions(ResolvedBy::Stop);
-            }
-            Some(_) => {}
+        }
+        // Those that were asked between turns too.
+        self.settle_questions(ResolvedBy::Stop);
+        if let Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening, .. }) = &self.turn {
+            // Nothing was asked of the agent yet. What it still opens is there for the next turn.
+            self.cancelled_before_prompt();
+            self.go_on();
         }
         self.tell_turn();
     }
@@ -183,7 +183,7 @@ impl Core {
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let cancelled = self.turn.as_ref().and_then(|turn| turn.cancelled);
+        let cancelled = self.turn.as_ref().and_then(|turn| turn.deadline);
         cancelled.into_iter().chain(self.late.due).min()
     }
 
@@ -191,7 +191,7 @@ impl Core {
         if self.late.due.is_some_and(|due| due <= now) {
             self.tell_late();
         }
-        if self.turn.as_ref().and_then(|turn| turn.cancelled).is_some_and(|deadline| deadline <= now) {
+        if self.turn.as_ref().and_then(|turn| turn.deadline).is_some_and(|deadline| deadline <= now) {
             self.condemn();
         }
     }

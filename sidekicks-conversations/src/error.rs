@@ -30,11 +30,13 @@ impl SendError {
     }
 }
 
-/// Why an answer reached nobody.
+/// Why an answer reached nobody: what [`sidekicks_acp::AnswerError`] says of a question that is named by its
+/// [`PermissionId`](crate::PermissionId).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
-    /// The question is settled, or never was.
+    /// The question is settled, or never was; of the connection this is
+    /// [`AlreadySettled`](sidekicks_acp::AnswerError::AlreadySettled).
     #[error("the question is settled already")]
     AlreadyResolved,
     /// The agent offers no such option; the question stays open.

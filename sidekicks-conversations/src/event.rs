@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sidekicks_acp::AgentName;
 use sidekicks_acp::schema::{AvailableCommand, SessionConfigOption, SessionModeState, UsageUpdate};
 
@@ -25,6 +25,7 @@ pub enum Event {
     Reset(Arc<Transcript>),
     /// A message was added, changed or finished.
     #[serde(rename = "message:updated")]
+    #[non_exhaustive]
     MessageUpdated {
         /// Whose conversation.
         agent: AgentName,
@@ -33,6 +34,7 @@ pub enum Event {
     },
     /// A part of a message grew or was replaced. An index one beyond the last begins a new part.
     #[serde(rename = "message:delta")]
+    #[non_exhaustive]
     MessageDelta {
         /// Whose conversation.
         agent: AgentName,
@@ -51,6 +53,7 @@ pub enum Event {
     },
     /// A turn began, ended or changed.
     #[serde(rename = "turn:changed")]
+    #[non_exhaustive]
     TurnChanged {
         /// Whose conversation.
         agent: AgentName,
@@ -63,6 +66,7 @@ pub enum Event {
     PermissionRequested(Arc<Permission>),
     /// A question is settled; an answer reaches nobody any more.
     #[serde(rename = "permission:resolved")]
+    #[non_exhaustive]
     PermissionResolved {
         /// Which one.
         id: PermissionId,
@@ -76,16 +80,18 @@ pub enum Event {
         /// Who or what settled it.
         by: ResolvedBy,
     },
-    /// How much of its context the agent has used.
+    /// How much of its context the agent has used, or that this is not known any more.
     #[serde(rename = "usage:changed")]
+    #[non_exhaustive]
     UsageChanged {
         /// Whose conversation.
         agent: AgentName,
-        /// As the agent tells it.
-        usage: UsageUpdate,
+        /// As the agent tells it; `null` in a new session that told nothing yet.
+        usage: Option<UsageUpdate>,
     },
-    /// What the session offers changed; what is absent did not.
+    /// What the session offers changed; what is absent did not, and what is `null` is there no more.
     #[serde(rename = "agent:changed")]
+    #[non_exhaustive]
     AgentChanged {
         /// Whose conversation.
         agent: AgentName,
@@ -130,7 +136,11 @@ pub enum TurnPhase {
     Stopping,
 }
 
-/// What a session offers, or what of it changed.
+/// What of the offer of a session changed.
+///
+/// In JSON what did not change is absent, and what there is no more is `null`: `{"modes":null,"title":"Tests"}` says
+/// that there are no modes any more and that the title is new, and nothing of commands. There, as here, an empty list of
+/// commands or options says that there are none any more.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -138,15 +148,20 @@ pub struct Offer {
     /// The agent's own commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<Vec<AvailableCommand>>,
-    /// The modes it can be in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub modes: Option<SessionModeState>,
+    /// The modes it can be in; `Some(None)`, in JSON `null`, where it has none any more.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub modes: Option<Option<SessionModeState>>,
     /// What can be chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_options: Option<Vec<SessionConfigOption>>,
-    /// What the agent calls the conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+    /// What the agent calls the conversation; `Some(None)`, in JSON `null`, where it calls it nothing any more.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub title: Option<Option<String>>,
+}
+
+/// Reads what is there, be it `null`. (What is absent is not read, but made by `default`.)
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// How a question was settled.

@@ -75,7 +75,7 @@ impl Cursor {
             Ok(SessionUpdate::ToolCallUpdate(_)) => self.tool_call(transcript, &update.raw.to_value(), Mention::Update),
             Ok(SessionUpdate::Plan(_)) => self.plan(transcript, &update.raw.to_value()),
             Ok(SessionUpdate::UsageUpdate(usage)) => {
-                vec![Event::UsageChanged { agent: transcript.agent.clone(), usage: usage.clone() }]
+                vec![Event::UsageChanged { agent: transcript.agent.clone(), usage: Some(usage.clone()) }]
             }
             Ok(SessionUpdate::AvailableCommandsUpdate(update)) => {
                 offer(Offer { commands: Some(update.available_commands.clone()), ..Offer::default() })
@@ -88,10 +88,10 @@ impl Cursor {
                 let mut modes =
                     transcript.modes.clone().unwrap_or_else(|| SessionModeState::new(current.clone(), Vec::new()));
                 modes.current_mode_id = current;
-                offer(Offer { modes: Some(modes), ..Offer::default() })
+                offer(Offer { modes: Some(Some(modes)), ..Offer::default() })
             }
-            Ok(SessionUpdate::SessionInfoUpdate(_)) => match update.raw.to_value()["title"].as_str() {
-                Some(title) => offer(Offer { title: Some(title.to_owned()), ..Offer::default() }),
+            Ok(SessionUpdate::SessionInfoUpdate(_)) => match update.raw.to_value().get("title") {
+                Some(title) => offer(Offer { title: Some(title.as_str().map(str::to_owned)), ..Offer::default() }),
                 None => Vec::new(),
             },
             Ok(_) => self.other(transcript, update.raw.to_value()),

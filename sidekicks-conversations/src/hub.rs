@@ -9,7 +9,7 @@ use std::time::Duration;
 use sidekicks_acp::AgentName;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep};
 
 use crate::event::Event;
 use crate::transcript::Transcript;
@@ -102,14 +102,15 @@ impl Subscription {
         }
     }
 
-    /// Everything that happened since the last batch, at most once per `period`, with neighbouring fragments of one
-    /// part joined: however fast the agent writes, an interface redraws once a frame. Cancel-safe.
+    /// Everything that happened since the last batch, at most once per `period`, with neighbouring changes of one part
+    /// made one: however fast the agent writes, an interface redraws once a frame. Cancel-safe.
     pub async fn next_batch(&mut self, period: Duration) -> Option<Vec<Arc<Event>>> {
         let first = self.next().await?;
         // Put back while we wait, so that dropping this future loses nothing.
         self.resets.push_front(first);
-        if let Some(drawn) = self.drawn {
-            sleep_until(drawn + period).await;
+        let left = self.drawn.map_or(Duration::ZERO, |drawn| period.saturating_sub(drawn.elapsed()));
+        if !left.is_zero() {
+            sleep(left).await;
         }
         let mut batch = Vec::new();
         self.resets.drain(..).for_each(|event| push_joined(&mut batch, event));
@@ -142,24 +143,32 @@ impl fmt::Debug for Subscription {
     }
 }
 
-/// Adds `event`, or appends it to the last one where both are fragments of one part.
+/// Adds `event`. Where it and the last one are of one part it is appended to that as a fragment, or takes its place as a
+/// whole.
 fn push_joined(batch: &mut Vec<Arc<Event>>, event: Arc<Event>) {
-    if let Some(last) = batch.last_mut()
-        && continues(last, &event)
-        && let Event::MessageDelta { text: Some(fragment), .. } = &*event
-        && let Event::MessageDelta { text: Some(text), .. } = Arc::make_mut(last)
-    {
-        text.push_str(fragment);
-        return;
+    if let Some(last) = batch.last_mut().filter(|last| of_one_part(last, &event)) {
+        match &*event {
+            Event::MessageDelta { part: Some(_), .. } => {
+                *last = event;
+                return;
+            }
+            Event::MessageDelta { text: Some(fragment), .. } => {
+                if let Event::MessageDelta { text: Some(text), .. } = Arc::make_mut(last) {
+                    text.push_str(fragment);
+                    return;
+                }
+            }
+            _ => {}
+        }
     }
     batch.push(event);
 }
 
-fn continues(last: &Event, next: &Event) -> bool {
+fn of_one_part(last: &Event, next: &Event) -> bool {
     match (last, next) {
         (
-            Event::MessageDelta { agent, message_id, index, text: Some(_), .. },
-            Event::MessageDelta { agent: next_agent, message_id: next_id, index: next_index, text: Some(_), .. },
+            Event::MessageDelta { agent, message_id, index, .. },
+            Event::MessageDelta { agent: next_agent, message_id: next_id, index: next_index, .. },
         ) => agent == next_agent && message_id == next_id && index == next_index,
         _ => false,
     }

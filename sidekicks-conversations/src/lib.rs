@@ -68,8 +68,8 @@
 //!   applies all events has what [`Conversation::messages`] gives, at every point. A whole message
 //!   ([`Event::MessageUpdated`]) equals all deltas before it.
 //! - **Nobody waits for a reader.** One that is more than [`Options::backlog`] events behind gets a fresh reset, never
-//!   an error. [`Subscription::next_batch`] gathers a frame and joins fragments, so that an interface draws once per
-//!   frame however fast the agent writes.
+//!   an error. [`Subscription::next_batch`] gathers a frame and makes neighbouring changes of one part one, so that an
+//!   interface draws once per frame however fast the agent writes.
 //! - **One turn at a time** in each conversation; agents differ in what they make of two. What is sent meanwhile is
 //!   queued, up to [`Options::queue`] messages. The queue goes on after a turn that ended with a stop reason; after
 //!   [`Conversation::stop`] or an error what waits is marked `notSent`: it is neither lost nor sent blindly.
@@ -78,17 +78,20 @@
 //!   open and no question either.
 //! - **A question is settled once**: by an answer, by Stop, by the agent, or by the end of its turn. A late answer gets
 //!   [`AnswerError::AlreadyResolved`] and reaches nobody.
-//! - **An agent is borrowed for a turn only.** Its session is kept while its process lives; when it is started anew, the
-//!   conversation says so (`agent-restarted`).
+//! - **An agent is borrowed for a turn only.** Its session is kept while its process lives and the directory gives it
+//!   the same folder and tool servers; where a new one does not remember what was said, the conversation says so
+//!   (`agent-restarted`).
 //! - **No call waits** but [`Conversation::idle`], [`Subscription::next`] and [`Subscription::next_batch`], which are
 //!   cancel-safe. Dropping a subscription ends nothing. When the last [`Conversations`] and the last [`Conversation`] are
 //!   dropped, running turns are cancelled and subscriptions end with `None`.
-//! - **Memory** holds what was said, once: snapshots and events share it. It is kept until the conversations are dropped.
+//! - **Memory** holds what was said, once: snapshots and events share it, and so do the versions of a tool whose output
+//!   grows. It is kept until the conversations are dropped.
 //!
 //! # Events as JSON
 //!
 //! Every event is `{"event": NAME, "payload": {…}}` and is read back as what it was, so a web page or another process
-//! can hold the mirror. Keys are camelCase; values are the protocol's own words. What has no value is absent.
+//! can hold the mirror. Keys are camelCase; values are the protocol's own words. What has no value is absent; only in
+//! `usage:changed` and `agent:changed`, where absent is what did not change, `null` says that there is none any more.
 //!
 //! ```json
 //! {"event":"conversation:reset","payload":{"agent":"a","messages":[],"busy":false,"queued":0,"phase":"idle","failedTools":0,"permissions":[],"commands":[],"configOptions":[]}}
@@ -100,6 +103,8 @@
 //! {"event":"permission:resolved","payload":{"id":"p3","agent":"a","outcome":"selected","option":"y","by":"user"}}
 //! {"event":"usage:changed","payload":{"agent":"a","usage":{"used":10,"size":100}}}
 //! {"event":"agent:changed","payload":{"agent":"a","commands":[{"name":"init","description":"Begin"}]}}
+//! {"event":"agent:changed","payload":{"agent":"a","commands":[],"modes":null,"title":null}}
+//! {"event":"usage:changed","payload":{"agent":"a","usage":null}}
 //! ```
 //!
 //! | event | says | applied by |
@@ -109,7 +114,7 @@
 //! | `message:delta` | a fragment (`text`) or a whole part (`part`) | appending to part `index`, or replacing it; one beyond the last begins a part |
 //! | `turn:changed` | the turn as it is | replacing it |
 //! | `permission:requested`, `permission:resolved` | a question came, or is settled | adding it, or removing the one of this id |
-//! | `usage:changed`, `agent:changed` | what the session tells of itself | replacing what is there; what is absent did not change |
+//! | `usage:changed`, `agent:changed` | what the session tells of itself | replacing what is there, or removing it where `null`; what is absent did not change |
 //!
 //! # When something goes wrong
 //!
@@ -128,6 +133,11 @@
 //! a code of [`sidekicks_acp::CODES`], the reason in the agent's own words, whether the prompt was sent, exit code or
 //! signal, the last lines of stderr, the ways to log in. System messages carry one of [`SYSTEM_CODES`]. Texts of agents
 //! may hold control characters: make them harmless before they reach a terminal.
+
+/// What the README shows compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod conversation;
 mod conversations;
@@ -155,7 +165,7 @@ pub use hub::Subscription;
 pub use id::{MessageId, PermissionId};
 pub use message::{Message, Role, SYSTEM_CODES};
 pub use part::{Diff, Location, OtherPart, Part, PartKind, PlanEntry, ToolPart};
-pub use permission::{Action, Choice, Danger, DangerLevel, Permission};
+pub use permission::{Action, Choice, DANGER_CODES, Danger, DangerLevel, Permission};
 pub use prompt::Prompt;
 pub use text::Text;
 pub use transcript::Transcript;

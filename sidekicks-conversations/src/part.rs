@@ -14,11 +14,13 @@ use crate::text::Text;
 #[non_exhaustive]
 pub enum Part {
     /// What is said, in Markdown. Fragments are appended to it.
+    #[non_exhaustive]
     Text {
         /// The Markdown.
         text: Text,
     },
     /// The agent's reasoning. Fragments are appended to it.
+    #[non_exhaustive]
     Thought {
         /// The reasoning, in Markdown.
         text: Text,
@@ -26,6 +28,7 @@ pub enum Part {
     /// A tool that the agent uses; the whole part is replaced as it goes on.
     Tool(Arc<ToolPart>),
     /// What the agent means to do; replaced as it goes on.
+    #[non_exhaustive]
     Plan {
         /// The steps, in order.
         entries: Arc<[PlanEntry]>,
@@ -70,6 +73,8 @@ pub struct OtherPart {
 }
 
 /// A tool that the agent uses. Words that ACP does not know are kept as they are.
+///
+/// A new version of it shares with the one before what did not change, and of an output that grew what was there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -83,18 +88,19 @@ pub struct ToolPart {
     /// `pending`, `in_progress`, `completed` or `failed`; and in the end, where the agent left it open, `cancelled` or
     /// `unfinished`.
     pub status: String,
-    /// What the tool was given, as the agent sent it.
+    /// What the tool was given, as the agent sent it. Of an agent that tells it in no other way than by streaming it as
+    /// the content of the open call: that.
     #[serde(default)]
-    pub input: Value,
+    pub input: Arc<Value>,
     /// What it gave, as text.
     #[serde(default)]
-    pub output: String,
+    pub output: Text,
     /// What it changes or changed.
     #[serde(default)]
-    pub diffs: Vec<Diff>,
+    pub diffs: Arc<[Diff]>,
     /// Where it works.
     #[serde(default)]
-    pub locations: Vec<Location>,
+    pub locations: Arc<[Location]>,
 }
 
 /// A change of one file.

@@ -1,5 +1,7 @@
 //! A question of the agent, in words of ours.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sidekicks_acp::{AgentName, PermissionOption, PermissionRequest};
@@ -8,7 +10,10 @@ use crate::id::{MessageId, PermissionId};
 use crate::part::{Diff, ToolPart};
 use crate::tool;
 
-/// The agent asks for permission to do something.
+/// The agent asks for permission to do something: a [`PermissionRequest`] of `sidekicks-acp`, read and put into words,
+/// without the means to reply, which is [`Conversation::answer`](crate::Conversation::answer).
+///
+/// What the connection calls *settled* is told here as [`PermissionResolved`](crate::Event::PermissionResolved).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -27,15 +32,16 @@ pub struct Permission {
     pub title: String,
     /// What is to be done.
     pub action: Action,
-    /// The command that is to be run, as a shell would read it.
+    /// The command that is to be run, as a shell would read it; absent where the agent tells none but perhaps in its
+    /// own words, in the title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The files that are concerned.
     pub paths: Vec<String>,
     /// The changes that are to be made.
-    pub diffs: Vec<Diff>,
+    pub diffs: Arc<[Diff]>,
     /// What the tool is to be given, as the agent sent it.
-    pub raw_input: Value,
+    pub raw_input: Arc<Value>,
     /// What may destroy data.
     pub dangers: Vec<Danger>,
     /// What can be answered: allow once, allow always, reject always, reject once, then what ACP does not know.
@@ -59,7 +65,7 @@ pub enum Action {
     Other,
 }
 
-/// One answer that can be given.
+/// One answer that can be given: a [`PermissionOption`] of `sidekicks-acp`, as data that can be written and read back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Choice {
@@ -75,13 +81,13 @@ pub struct Choice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Danger {
-    /// Why.
+    /// Why, one of [`DANGER_CODES`].
     pub code: String,
     /// How sure that is.
     pub level: DangerLevel,
-    /// Where it begins in the command, in bytes.
+    /// Where it begins in the command, in bytes; 0 where there is no command.
     pub start: usize,
-    /// Where it ends in the command, in bytes.
+    /// Where it ends in the command, in bytes; 0 where there is no command.
     pub end: usize,
 }
 
@@ -96,7 +102,11 @@ pub enum DangerLevel {
     Unclear,
 }
 
-/// The code of a command that was not looked into, so that nothing is known of it.
+/// Every code that a danger can have, in alphabetical order.
+///
+/// - `not-analysed`: the command was not looked into, or is not known, so nothing is known of what it does.
+pub const DANGER_CODES: &[&str] = &[NOT_ANALYSED];
+
 const NOT_ANALYSED: &str = "not-analysed";
 
 impl Permission {
@@ -113,20 +123,17 @@ impl Permission {
         let mut part = known.cloned().unwrap_or_default();
         tool::update(&mut part, &mut tool::Output::default(), call);
         let action = action(&part);
-        let command = match action {
-            Action::RunCommand => {
-                tool::command(&part.input).or_else(|| (!part.title.is_empty()).then(|| part.title.clone()))
-            }
-            _ => None,
-        };
+        let runs = action == Action::RunCommand;
+        // Never the title: what is looked into must be what is run.
+        let command = if runs { tool::command(&part.input) } else { None };
         // Until commands are read on a syntax tree nothing is known of them, and that is what is said.
-        let dangers = command.iter().map(|command| Danger {
+        let unclear = || Danger {
             code: NOT_ANALYSED.to_owned(),
             level: DangerLevel::Unclear,
             start: 0,
-            end: command.len(),
-        });
-        let dangers = dangers.collect();
+            end: command.as_ref().map_or(0, String::len),
+        };
+        let dangers = runs.then(unclear).into_iter().collect();
         let paths = tool::paths(&part);
         Self {
             id,

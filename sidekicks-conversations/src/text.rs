@@ -64,6 +64,14 @@ impl Text {
         self.shared = Arc::new(Mutex::new(own));
     }
 
+    /// Makes it `text`. What only grew keeps its bytes: agents that tell all of a long output each time add to it.
+    pub(crate) fn set(&mut self, text: &str) {
+        match self.is_prefix_of(text) {
+            true => self.push_str(&text[self.len..]),
+            false => *self = text.into(),
+        }
+    }
+
     /// The text from byte `start` on; a start beyond the end or within a character gives the next character on.
     pub fn tail(&self, start: usize) -> String {
         let mut tail = String::with_capacity(self.len.saturating_sub(start));
@@ -81,6 +89,15 @@ impl Text {
         let mut blank = true;
         self.read_from(0, |chunk| blank &= chunk.trim_start().is_empty());
         blank
+    }
+
+    fn is_prefix_of(&self, text: &str) -> bool {
+        let (mut same, mut at) = (self.len <= text.len(), 0);
+        self.read_from(0, |chunk| {
+            same = same && text.as_bytes()[at..].starts_with(chunk.as_bytes());
+            at += chunk.len();
+        });
+        same
     }
 
     fn read_from(&self, start: usize, mut each: impl FnMut(&str)) {
@@ -158,7 +175,13 @@ impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        self.len == other.len() && self.tail(0) == other
+        self.len == other.len() && self.is_prefix_of(other)
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
     }
 }
 
@@ -192,6 +215,25 @@ mod tests {
         assert_eq!(text, Text::from("one two four"));
         assert_eq!((text.tail(4).as_str(), text.tail(99).as_str()), ("two four", ""));
         assert_eq!(Text::from("é").tail(1), "");
+    }
+
+    #[test]
+    fn what_only_grew_shares_its_bytes() {
+        let chunks = |text: &Text| {
+            let mut chunks = Vec::new();
+            text.for_each_chunk(|chunk| chunks.push(chunk.as_ptr()));
+            chunks
+        };
+        let (long, other) = ("x".repeat(5 * CHUNK), "y".repeat(5 * CHUNK));
+        let before = Text::from(long.as_str());
+        for (now, shares) in [(format!("{long}z"), true), (long.clone(), true), (other, false), (String::new(), false)]
+        {
+            let mut text = before.clone();
+            text.set(&now);
+            assert_eq!(text, now.as_str());
+            assert_eq!(before, long.as_str());
+            assert_eq!(chunks(&text).first() == chunks(&before).first(), shares, "{}", now.len());
+        }
     }
 
     proptest! {

@@ -2,7 +2,9 @@
 //!
 //! The raw JSON is read here, not the schema's types: those drop words that they do not know.
 
-use serde_json::Value;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
 
 use crate::part::{Diff, Location, ToolPart};
 
@@ -31,35 +33,48 @@ pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
     take(&mut part.title, "title", "");
     take(&mut part.tool_kind, "kind", "other");
     take(&mut part.status, "status", "pending");
-    let nothing = |input: &Value| input.is_null() || *input == Value::Object(Default::default());
-    if let Some(input) = update.get("rawInput").filter(|input| !nothing(input) || nothing(&part.input)) {
-        part.input = input.clone();
+    if let Some(input) = update.get("rawInput").filter(|input| !is_nothing(input) || is_nothing(&part.input)) {
+        part.input = Arc::new(input.clone());
     }
     if let Some(content) = update["content"].as_array() {
         part.diffs = content.iter().filter(|item| item["type"] == "diff").filter_map(diff).collect();
         let text = content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n");
         if !text.is_empty() || *from == Output::Content {
             *from = if text.is_empty() { Output::Nowhere } else { Output::Content };
-            part.output = text;
+            part.output.set(&text);
+        }
+        if let Some(input) = streamed_input(part, &text) {
+            part.input = Arc::new(Value::Object(input));
         }
     }
     if matches!(from, Output::Nowhere | Output::Raw)
         && let Some(text) = output(&update["rawOutput"])
     {
         *from = Output::Raw;
-        part.output = text;
+        part.output.set(&text);
     }
     for text in ["terminal_output", "terminal_output_delta"].iter().filter_map(|key| terminal(update, key)) {
         match from {
             Output::Content => break,
             Output::Terminal => part.output.push_str(text),
-            Output::Nowhere | Output::Raw => text.clone_into(&mut part.output),
+            Output::Nowhere | Output::Raw => part.output = text.into(),
         }
         *from = Output::Terminal;
     }
     if let Some(locations) = update["locations"].as_array() {
         part.locations = locations.iter().filter_map(location).collect();
     }
+}
+
+fn is_nothing(input: &Value) -> bool {
+    input.is_null() || *input == Value::Object(Map::new())
+}
+
+/// Some agents tell the input of a call as its content while it is open, a growing piece of JSON, and in no other way.
+fn streamed_input(part: &ToolPart, text: &str) -> Option<Map<String, Value>> {
+    let text = text.trim();
+    let may_be = is_open(&part.status) && is_nothing(&part.input) && text.starts_with('{') && text.ends_with('}');
+    if may_be { serde_json::from_str(text).ok() } else { None }
 }
 
 /// Some agents run their own terminals, and tell here what they show.
@@ -185,11 +200,27 @@ mod tests {
             {"type": "hologram"},
             {"type": "content", "content": {"type": "text", "text": "two"}}]}),
         );
-        assert_eq!((part.title.as_str(), part.output.as_str()), ("T", "one\ntwo"));
+        assert_eq!((part.title.as_str(), &part.output), ("T", &"one\ntwo".into()));
         assert_eq!(paths(&part), ["a", "c", "b"]);
         assert_eq!(part.diffs[0].old_text, None);
         update(&mut part, &mut from, &json!({"status": "done for", "content": [], "rawOutput": {"stdout": "three"}}));
-        assert_eq!((part.status.as_str(), part.output.as_str(), part.diffs.len()), ("done for", "three", 0));
+        assert_eq!((part.status.as_str(), &part.output, part.diffs.len()), ("done for", &"three".into(), 0));
+    }
+
+    #[test]
+    fn an_input_that_is_told_as_content_is_the_input() {
+        let content = |text: &str| json!({"content": [{"type": "content", "content": {"type": "text", "text": text}}]});
+        let told = |updates: &[Value]| {
+            let (mut part, mut from) = (ToolPart::default(), Output::default());
+            updates.iter().for_each(|each| update(&mut part, &mut from, each));
+            Value::clone(&part.input)
+        };
+        let streamed = ["", r#"{"comm"#, r#"{"command": "ls"}"#, "May I run `ls`?"].map(content);
+        assert_eq!(told(&streamed), json!({"command": "ls"}));
+        let given = json!({"rawInput": {"command": "make"}});
+        assert_eq!(told(&[given, content(r#"{"command": "ls"}"#)]), json!({"command": "make"}), "it was told already");
+        assert_eq!(told(&[json!({"status": "completed"}), content("{}")]), json!(null), "that is the output");
+        assert_eq!(told(&[content(r#"["ls"]"#)]), json!(null));
     }
 
     #[test]

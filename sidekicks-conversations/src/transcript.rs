@@ -99,15 +99,21 @@ impl Transcript {
             Event::TurnChanged { turn, .. } => self.turn = turn.clone(),
             Event::PermissionRequested(permission) => self.permissions.push(Arc::clone(permission)),
             Event::PermissionResolved { id, .. } => self.permissions.retain(|open| open.id != *id),
-            Event::UsageChanged { usage, .. } => self.usage = Some(usage.clone()),
+            Event::UsageChanged { usage, .. } => self.usage = usage.clone(),
             Event::AgentChanged { offer, .. } => {
-                let offer = offer.clone();
-                self.commands = offer.commands.unwrap_or(std::mem::take(&mut self.commands));
-                self.modes = offer.modes.or(self.modes.take());
-                self.config_options = offer.config_options.unwrap_or(std::mem::take(&mut self.config_options));
-                self.title = offer.title.or(self.title.take());
+                take(&mut self.commands, &offer.commands);
+                take(&mut self.modes, &offer.modes);
+                take(&mut self.config_options, &offer.config_options);
+                take(&mut self.title, &offer.title);
             }
         }
+    }
+}
+
+/// What did not change stays.
+fn take<T: Clone>(known: &mut T, change: &Option<T>) {
+    if let Some(new) = change {
+        new.clone_into(known);
     }
 }
 

@@ -5,9 +5,9 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{answers, chunk, ready, talk, talk_counting, tool_call};
+use common::{answers, chunk, options, ready, talk, talk_counting, talk_to, tool_call};
 use serde_json::{Value, json};
-use sidekicks_acp::testing::Peer;
+use sidekicks_acp::testing::{self, Peer};
 use sidekicks_conversations::{AnswerError, Options};
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::Instant;
@@ -155,6 +155,25 @@ async fn an_agent_that_does_not_obey_is_stopped_and_started_anew() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_cancel_may_be_waited_for_as_long_as_it_takes() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        peer.say("s1", "Work").await;
+        peer.expect("session/cancel").await;
+        tokio::time::sleep(Duration::from_secs(200)).await;
+        peer.end_turn(&prompt, "cancelled").await;
+        peer.farewell().await;
+    });
+    let mut talk = talk_to(agent, options().cancel_timeout(Duration::MAX));
+    talk.with.send("Go").unwrap();
+    talk.until_told("m2.0 +Work").await;
+    talk.with.stop();
+    talk.idle().await;
+    assert_eq!(talk.story().await[6..], ["stopping", "m2 agent cancelled", "idle"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_that_starts_is_not_waited_for() {
     let mut starting = talk(async |mut peer: Peer| {
         peer.farewell().await;
@@ -292,6 +311,28 @@ async fn stop_answers_the_open_questions_and_one_that_crosses_it() {
             "idle"
         ]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn stop_before_the_prompt_answers_what_was_asked_between_turns() {
+    let mut talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "Done.").await;
+        peer.ask(&json!(1), "s1", json!({"toolCallId": "t", "title": "T"}), common::OPTIONS).await;
+        assert_eq!(peer.answer(&json!(1)).await["outcome"]["outcome"], "cancelled");
+        answers(&mut peer, "As you like.").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    talk.asked().await;
+    talk.told().await;
+    talk.with.send("And?").unwrap();
+    talk.with.stop(); // Before the agent was had.
+    talk.idle().await;
+    assert_eq!(talk.story().await, ["m4 user", "starting", "p3 cancelled by stop", "m4 user not sent", "idle"]);
+    talk.with.send("Well?").unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -34,13 +34,18 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (text(), "[12]").prop_map(|(text, id)| { let mut told = chunk(&text); told["messageId"] = json!(id); told }),
         2 => (tool(), more.clone()).prop_map(|(id, more)| tool_call(&id, more)),
         2 => (tool(), more).prop_map(|(id, more)| tool_update(&id, more)),
+        2 => (tool(), text()).prop_map(|(id, text)| tool_update(&id, json!({"_meta": {"terminal_output": {"data": text}}}))),
+        1 => (tool(), text()).prop_map(|(id, text)| {
+            let content = json!([{"type": "content", "content": {"type": "text", "text": text}}]);
+            tool_update(&id, json!({ "content": content }))
+        }),
         1 => prop::collection::vec(text(), 0..3).prop_map(|steps| {
             let entries: Vec<_> = steps.iter().map(|step| json!({"content": step, "priority": "low", "status": "pending"})).collect();
             json!({"sessionUpdate": "plan", "entries": entries})
         }),
         1 => any::<i32>().prop_map(|depth| json!({"sessionUpdate": "hologram", "depth": depth, "half": f64::from(depth) / 2.0})),
         1 => any::<u32>().prop_map(|used| json!({"sessionUpdate": "usage_update", "used": used, "size": 9, "cost": null})),
-        1 => text().prop_map(|title| json!({"sessionUpdate": "session_info_update", "title": title})),
+        1 => prop::option::of(text()).prop_map(|title| json!({"sessionUpdate": "session_info_update", "title": title})),
         1 => Just(json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": "AA==", "mimeType": "image/png"}})),
         1 => Just(json!({"sessionUpdate": "current_mode_update", "currentModeId": "code"})),
     ];
@@ -133,9 +138,7 @@ proptest! {
     #[test]
     fn who_falls_behind_ends_at_the_same(acts in prop::collection::vec(act(), 20..60)) {
         run(async {
-            let mut few = options();
-            few.backlog = 4;
-            let talk = talk_to(agent(acts.clone()), few);
+            let talk = talk_to(agent(acts.clone()), options().backlog(4));
             let follower = tokio::spawn(framed(talk.all.subscribe(), talk.with.clone()));
             for _ in 0..prompts(&acts) {
                 talk.with.send("Go").unwrap();

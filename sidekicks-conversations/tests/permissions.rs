@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{Talk, ready, talk, tool_call, tool_update};
 use serde_json::{Value, json};
 use sidekicks_acp::testing::Peer;
-use sidekicks_conversations::{Action, AnswerError, Permission, PermissionId};
+use sidekicks_conversations::{Action, AnswerError, DANGER_CODES, DangerLevel, Permission, PermissionId};
 
 /// What is asked after these updates.
 async fn asked(updates: Vec<Value>, tool_call: Value, options: Value) -> (Arc<Permission>, Vec<String>) {
@@ -99,6 +99,34 @@ async fn it_shows_what_there_is() {
     let (permission, story) = asked(vec![], broken, yes_or_no()).await;
     assert_eq!((permission.action, permission.command.as_deref()), (Action::RunCommand, Some("make")));
     assert_eq!(story[..2], ["m2.0 tool t soon", "p3 asks: Run it"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_command_is_what_is_run_and_never_a_title() {
+    // Only a title: it may be the command, or not.
+    let call = json!({"toolCallId": "t", "title": "rm -r build", "kind": "execute"});
+    let (permission, _) = asked(vec![], call, yes_or_no()).await;
+    assert_eq!((permission.action, &permission.command), (Action::RunCommand, &None));
+    assert_eq!(permission.title, "rm -r build");
+    let [danger] = permission.dangers.as_slice() else { panic!("nothing is known of it: {permission:?}") };
+    assert_eq!(
+        (danger.code.as_str(), danger.level, danger.start, danger.end),
+        ("not-analysed", DangerLevel::Unclear, 0, 0)
+    );
+    assert!(DANGER_CODES.contains(&danger.code.as_str()));
+
+    // One that streams the input as content, and gives no kind: as kimi-cli does.
+    let text = |text: &str| json!([{"type": "content", "content": {"type": "text", "text": text}}]);
+    let told = vec![
+        tool_call("1/t", json!({"title": "Shell", "status": "in_progress", "content": text("")})),
+        tool_update("1/t", json!({"title": "Shell: rm", "content": text(r#"{"command": "rm -r bu"#)})),
+        tool_update("1/t", json!({"title": "Shell: rm -r build", "content": text(r#"{"command": "rm -r build"}"#)})),
+    ];
+    let call =
+        json!({"toolCallId": "1/t", "title": "Shell: rm -r build", "content": text("Run command `rm -r build`")});
+    let (permission, _) = asked(told, call, yes_or_no()).await;
+    assert_eq!((permission.action, permission.command.as_deref()), (Action::RunCommand, Some("rm -r build")));
+    assert_eq!(permission.dangers[0].end, "rm -r build".len());
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use common::{answers, options, ready, talk, talk_to, within, word};
+use common::{answers, options, ready, talk, talk_to, tool_call, tool_update, within, word};
+use serde_json::json;
 use sidekicks_acp::AgentName;
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_conversations::{AgentProfile, Conversation, Conversations, Event, Options, Subscription, Transcript};
@@ -92,6 +93,42 @@ async fn a_frame_joins_what_belongs_together() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_frame_holds_the_newest_of_a_part_that_is_replaced() {
+    let talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let told = [
+            tool_call("t", json!({})),
+            tool_update("t", json!({"status": "in_progress"})),
+            tool_update("t", json!({"rawOutput": "a"})),
+            tool_call("u", json!({})),
+            tool_update("t", json!({"status": "completed"})),
+        ];
+        common::updates(&mut peer, told).await;
+        peer.farewell().await;
+    });
+    let mut events = talk.all.subscribe();
+    within(events.next_batch(FRAME)).await.unwrap();
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    let told = words(&within(events.next_batch(FRAME)).await.unwrap());
+    let tools: Vec<_> = told.iter().filter(|word| word.contains("tool")).collect();
+    assert_eq!(
+        tools,
+        ["m2.0 tool t in_progress", "m2.1 tool u pending", "m2.0 tool t completed", "m2.1 tool u unfinished"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_frame_may_last_for_ever() {
+    let talk = talk(async |mut peer: Peer| peer.farewell().await);
+    let mut events = talk.all.subscribe();
+    assert_eq!(words(&within(events.next_batch(Duration::MAX)).await.unwrap()), ["reset"]);
+    talk.with.send("Go").unwrap();
+    tokio::time::timeout(common::PATIENCE, events.next_batch(Duration::MAX)).await.unwrap_err();
+    assert_eq!(word(&within(events.next()).await.unwrap()), "m1 user");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_frame_that_is_not_waited_for_loses_nothing() {
     let talk = talk(async |mut peer: Peer| {
         ready(&mut peer).await;
@@ -114,15 +151,13 @@ async fn a_frame_that_is_not_waited_for_loses_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn who_falls_behind_gets_a_reset_and_nobody_waits() {
-    let mut few = options();
-    few.backlog = 4;
     let agent = testing::agent(async |mut peer: Peer| {
         ready(&mut peer).await;
         answers(&mut peer, "One.").await;
         answers(&mut peer, "Two.").await;
         peer.farewell().await;
     });
-    let talk = talk_to(agent, few);
+    let talk = talk_to(agent, options().backlog(4));
     let (mut slow, mut framed) = (talk.all.subscribe(), talk.all.subscribe());
     talk.with.send("1").unwrap();
     talk.idle().await;
@@ -139,10 +174,8 @@ async fn who_falls_behind_gets_a_reset_and_nobody_waits() {
 #[tokio::test(start_paused = true)]
 async fn a_backlog_of_nothing_is_one_event() {
     for backlog in [0, 1, usize::MAX] {
-        let mut options = options();
-        options.backlog = backlog;
         let agent = testing::agent(async |mut peer: Peer| peer.farewell().await);
-        let talk = talk_to(agent, options);
+        let talk = talk_to(agent, options().backlog(backlog));
         talk.with.send("x").unwrap();
         assert_eq!(talk.with.messages().messages.len(), 1);
     }
@@ -169,14 +202,12 @@ async fn each_conversation_begins_with_a_reset() {
 
 #[tokio::test(start_paused = true)]
 async fn the_end_of_all_conversations_is_the_end_of_the_events() {
-    let mut few = options();
-    few.backlog = 4;
     let agent = testing::agent(async |mut peer: Peer| {
         ready(&mut peer).await;
         answers(&mut peer, "One.").await;
         peer.farewell().await;
     });
-    let talk = talk_to(agent, few);
+    let talk = talk_to(agent, options().backlog(4));
     let (mut events, mut framed) = (talk.all.subscribe(), talk.all.subscribe());
     talk.with.send("1").unwrap();
     talk.idle().await;

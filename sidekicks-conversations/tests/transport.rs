@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use async_trait::async_trait;
-use common::{chunk, name, options, within, word};
+use common::{chunk, name, options, settled, within, word};
 use serde_json::{Value, json};
 use sidekicks_acp::schema::{ContentBlock, SessionId};
 use sidekicks_acp::{
@@ -119,7 +119,7 @@ impl Talk {
         let mut talk = Self::new();
         talk.with.send("Go").unwrap();
         talk.until("starting").await;
-        tokio::task::yield_now().await;
+        settled().await;
         assert_eq!(talk.agent.calls(), ["borrow", "open"]);
         talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
         talk.until("answering").await;
@@ -182,11 +182,11 @@ async fn between_turns_an_exit_is_told_and_a_stop_is_not() {
         talk.until("idle").await;
         talk.agent.tell(SessionEvent::Ended(end));
         talk.agent.restart();
-        tokio::task::yield_now().await;
+        settled().await;
         talk.agent.calls();
         talk.with.send("Again").unwrap();
         let story = talk.until("starting").await;
-        tokio::task::yield_now().await;
+        settled().await;
         assert_eq!(talk.agent.calls(), ["borrow", "open"], "the session went with the process");
         story
     };
@@ -224,7 +224,7 @@ async fn a_prompt_that_was_lost_before_it_was_written_is_sent_once_more() {
     talk.agent.tell(SessionEvent::Ended(killed()));
     talk.agent.0.lock().unwrap().generation += 1;
     talk.until("starting").await;
-    tokio::task::yield_now().await;
+    settled().await;
     assert_eq!(talk.agent.calls(), ["release", "borrow", "open"]);
     talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
     talk.says("Here.");
@@ -252,7 +252,7 @@ async fn dropping_all_handles_cancels_the_turn_and_ends_the_events() {
         assert_eq!(word(&event), "", "nothing more happens");
     }
     assert_eq!(agent.calls(), ["cancel", "release"]);
-    tokio::task::yield_now().await;
+    settled().await;
     // Nobody listens to the session any more: the task is gone.
     assert!(Arc::strong_count(&agent.0) <= 1, "{}", Arc::strong_count(&agent.0));
 }

@@ -3,15 +3,15 @@
 mod common;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use common::{answers, name, options, ready, talk, talk_counting, talk_to, tool_call};
+use common::{Talk, answers, name, options, ready, talk, talk_counting, talk_to, talk_with, tool_call};
 use serde_json::json;
-use sidekicks_acp::schema::{ContentBlock, ImageContent};
+use sidekicks_acp::schema::{ContentBlock, ImageContent, McpServer, McpServerStdio};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{AgentName, Connector};
-use sidekicks_conversations::{AgentProfile, Conversations, SendError};
+use sidekicks_conversations::{AgentDirectory, AgentProfile, Conversations, SendError};
 
 #[tokio::test(start_paused = true)]
 async fn two_prompts_never_overlap() {
@@ -53,9 +53,7 @@ async fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let directory = move |asked: &AgentName| {
         (*asked == name() && known.load(Ordering::Relaxed)).then(|| AgentProfile::new(agent.clone(), "/"))
     };
-    let mut two = options();
-    two.queue = 2;
-    let all = Conversations::new(directory, two);
+    let all = Conversations::new(directory, options().queue(2));
     assert!(all.with(&"b".into()).is_none());
     let talk = all.with(&name()).unwrap();
     assert_eq!(talk.send(""), Err(SendError::Empty));
@@ -204,6 +202,108 @@ async fn an_agent_that_forgot_nothing_said_is_not_restarted() {
     talk.idle().await;
     let story = talk.story().await;
     assert!(!story.iter().any(|word| word.contains("restarted")), "{story:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_folder_or_other_tool_servers_give_a_new_session() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        for (session, cwd, servers) in [("s1", "/a", 0), ("s2", "/b", 0), ("s3", "/b", 1)] {
+            let open = peer.expect("session/new").await;
+            assert_eq!(
+                (&open["params"]["cwd"], open["params"]["mcpServers"].as_array().unwrap().len()),
+                (&json!(cwd), servers)
+            );
+            peer.reply(&open, json!({ "sessionId": session })).await;
+            for _ in 0..2 {
+                let prompt = peer.prompted().await;
+                assert_eq!(prompt["params"]["sessionId"], session);
+                peer.say(session, session).await;
+                peer.end_turn(&prompt, "end_turn").await;
+            }
+        }
+        peer.farewell().await;
+    });
+    let profile = Arc::new(Mutex::new(AgentProfile::new(agent, "/a")));
+    let found = Arc::clone(&profile);
+    let mut talk = talk_with(move |_: &AgentName| Some(found.lock().unwrap().clone()), options());
+    let two_turns = async |talk: &mut Talk| {
+        for _ in 0..2 {
+            talk.with.send("Go").unwrap();
+        }
+        talk.idle().await;
+        talk.story()
+            .await
+            .into_iter()
+            .filter(|word| word.contains("restarted") || word.contains('+'))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(two_turns(&mut talk).await, ["m3.0 +s1", "m4.0 +s1"]);
+    profile.lock().unwrap().cwd = "/b".into();
+    assert_eq!(two_turns(&mut talk).await, ["m7 agent-restarted", "m8.0 +s2", "m9.0 +s2"]);
+    let changed = profile.lock().unwrap().clone();
+    *profile.lock().unwrap() = changed.mcp_servers(vec![McpServer::Stdio(McpServerStdio::new("tools", "/bin/tools"))]);
+    assert_eq!(two_turns(&mut talk).await, ["m12 agent-restarted", "m13.0 +s3", "m14.0 +s3"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_session_clears_what_it_does_not_offer() {
+    let mut talk = talk_counting(async |start, mut peer: Peer| {
+        peer.shake_hands().await;
+        let open = peer.expect("session/new").await;
+        let (modes, option) = match start {
+            0 => (
+                json!({"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}]}),
+                json!([{"id": "o", "name": "O", "type": "select", "currentValue": "x", "options": []}]),
+            ),
+            _ => (json!(null), json!(null)),
+        };
+        peer.reply(&open, json!({"sessionId": "s1", "modes": modes, "configOptions": option})).await;
+        let prompt = peer.prompted().await;
+        if start == 0 {
+            let commands = json!([{"name": "init", "description": "Begin"}]);
+            for update in [
+                json!({"sessionUpdate": "available_commands_update", "availableCommands": commands}),
+                json!({"sessionUpdate": "usage_update", "used": 1, "size": 9}),
+                json!({"sessionUpdate": "session_info_update", "title": "A title"}),
+            ] {
+                peer.update("s1", update).await;
+            }
+        }
+        peer.end_turn(&prompt, "end_turn").await;
+        if start > 0 {
+            peer.farewell().await;
+        }
+    });
+    talk.with.send("Go").unwrap();
+    talk.until(|event| common::word(event).ends_with("agent-exited").then_some(())).await;
+    talk.told().await;
+    let before = talk.with.messages();
+    assert!(before.modes.is_some() && before.title.is_some() && before.usage.is_some());
+    assert_eq!((before.commands.len(), before.config_options.len()), (1, 1));
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    let story = talk.story().await;
+    let cleared = r#"offers {"commands":[],"modes":null,"configOptions":[],"title":null}"#;
+    assert_eq!(story[2..4], [cleared, "usage unknown"]);
+    let after = talk.with.messages();
+    assert_eq!((&after.modes, &after.title, &after.usage), (&None, &None, &None));
+    assert_eq!((after.commands.len(), after.config_options.len()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn agents_and_directories_may_be_shared() {
+    let agent: Arc<dyn Connector> = Arc::new(testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "Here.").await;
+        peer.farewell().await;
+    }));
+    let agents = HashMap::from([(name(), AgentProfile::new(Arc::clone(&agent), "/"))]);
+    let directory: Arc<dyn AgentDirectory> = Arc::new(agents);
+    let talk = talk_with(Arc::clone(&directory), options());
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -124,7 +124,7 @@ async fn a_tool_is_filled_as_it_goes_on() {
     ];
     let tool = tool(told).await;
     assert_eq!((tool.title.as_str(), tool.tool_kind.as_str(), tool.status.as_str()), ("ls -l", "other", "completed"));
-    assert_eq!((tool.input, tool.output.as_str()), (json!({"command": "ls -l"}), "a"));
+    assert_eq!((&*tool.input, &tool.output), (&json!({"command": "ls -l"}), &"a".into()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -49,10 +49,10 @@ pub enum Isolation {
 
 /// A program that runs, before anybody looks after it.
 pub(super) struct Spawned {
+    /// Kills what was started if nobody takes it over. It stands before `process`, whose drop may reap.
+    pub(super) guard: Guard,
     pub(super) process: Child,
     pub(super) pid: i32,
-    /// Kills what was started if nobody takes it over.
-    pub(super) guard: Guard,
 }
 
 impl AgentCommand {
@@ -137,7 +137,7 @@ impl AgentCommand {
             let pid = process.id().and_then(|pid| i32::try_from(pid).ok()).ok_or(io::ErrorKind::NotFound)?;
             // If the future is dropped meanwhile, this comes back to nobody, and the guard kills.
             let guard = Guard(Arc::new(Group::new(pid)));
-            io::Result::Ok(Spawned { process, pid, guard })
+            io::Result::Ok(Spawned { guard, process, pid })
         });
         let started = started.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
         started.map_err(|error| self.explained(error))

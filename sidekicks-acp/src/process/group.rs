@@ -38,6 +38,13 @@ impl Group {
         reap()
     }
 
+    /// Kills it for the last time: from here on somebody else reaps the leader, at a time that is not known here.
+    pub(super) fn give_up(&self) {
+        if let Some(leader) = self.lock().take() {
+            let _ = killpg(leader, Signal::SIGKILL);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<Pid>> {
         self.leader.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,7 +3,9 @@
 //! One task owns the child. It alone decides when a signal goes out, and it reaps last: until then the number of the
 //! group cannot belong to anybody else.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -14,38 +16,53 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::family::{self, Member, POLL};
+use super::group::Group;
 use super::stderr::Stderr;
-use super::{Guard, StopPolicy, StopReport, StopStep, sys};
+use super::sys;
 use crate::connection::listen;
 use crate::error::{End, Exit, ExitStatus, StopCause};
 use crate::options::Limits;
 use crate::router::Router;
+use crate::stop::{StopPolicy, StopReport, StopStep};
 
 /// What the holders of an agent ask of its keeper.
 pub(super) struct Orders {
     policy: StopPolicy,
+    /// Whether the handshake is done. Before it there is nothing to save.
+    ready: AtomicBool,
     wanted: watch::Sender<Wanted>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Wanted {
-    stop: Option<(StopPolicy, StopCause)>,
+    stop: Option<StopCause>,
     /// How often the next step was asked for.
     hurries: u32,
 }
 
 impl Orders {
     pub(super) fn new(policy: StopPolicy) -> Self {
-        Self { policy, wanted: watch::Sender::default() }
+        Self { policy, ready: AtomicBool::new(false), wanted: watch::Sender::default() }
     }
 
-    /// Asks for a stop, by the agent's own policy or another one. The first to ask decides.
-    pub(super) fn stop(&self, policy: Option<StopPolicy>, cause: StopCause) {
+    pub(super) fn is_ready(&self) {
+        self.ready.store(true, Ordering::Relaxed);
+    }
+
+    /// Asks for a stop. The first to ask gives the cause.
+    pub(super) fn stop(&self, cause: StopCause) {
         self.wanted.send_if_modified(|wanted| {
             let first = wanted.stop.is_none();
-            wanted.stop.get_or_insert_with(|| (policy.unwrap_or_else(|| self.policy.clone()), cause));
+            wanted.stop.get_or_insert(cause);
             first
         });
+    }
+
+    fn policy(&self) -> StopPolicy {
+        match self.ready.load(Ordering::Relaxed) {
+            true => self.policy.clone(),
+            false => self.policy.hasty(),
+        }
     }
 
     pub(super) fn hurry(&self) {
@@ -57,11 +74,18 @@ impl Orders {
 pub(super) struct Keeper {
     pub(super) process: Child,
     pub(super) pid: i32,
-    /// If the runtime is shut down and this task with it, the group is killed.
-    pub(super) guard: Guard,
+    pub(super) group: Arc<Group>,
     pub(super) router: Arc<Router>,
     pub(super) orders: Arc<Orders>,
     pub(super) stderr: Stderr,
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        // Before `process` is dropped, which may reap it: if the runtime is shut down and this task with it, nothing
+        // of the agent may go on, and nobody may signal its number later.
+        self.group.give_up();
+    }
 }
 
 /// How long an exit may take to be seen after stdout was closed, before it is taken for a mere closing.
@@ -95,26 +119,28 @@ impl Keeper {
     async fn keep(mut self, mut watch: Watch, report: watch::Sender<Option<Arc<StopReport>>>) {
         let left = watch.leaves_or_is_told_to_stop().await;
         let begun = Instant::now();
-        let (policy, step, status, before) = match left {
+        let policy = self.orders.policy();
+        let mut before = Vec::new();
+        let (step, status) = match left {
             Left::Exited(status) => {
-                let policy = self.orders.policy.clone();
                 self.say_it_left(&mut watch, status, policy.drain).await;
-                (policy, StopStep::AlreadyExited, Some(status), Vec::new())
+                (StopStep::AlreadyExited, Some(status))
             }
             Left::Lost(end) => {
                 self.router.end(end);
-                let policy = self.orders.policy.clone();
-                let before = self.descendants().await;
-                let (step, status) = self.stop(&mut watch, &policy).await;
-                (policy, step, status, before)
+                before = self.descendants().await;
+                self.stop(&mut watch, &policy).await
             }
-            Left::Told(policy, cause) => {
-                let before = self.descendants().await;
+            Left::Told(cause) => {
+                before = self.descendants().await;
                 self.router.end(End::Stopped(cause));
-                let (step, status) = self.stop(&mut watch, &policy).await;
-                (policy, step, status, before)
+                self.stop(&mut watch, &policy).await
             }
         };
+        if status == Some(ExitStatus::Unknown) {
+            // Somebody else in this program took the child from us, and with it the right to its number.
+            self.group.reaped(|| ());
+        }
         let mut account =
             StopReport { step, status, stragglers: 0, swept: 0, took: begun.elapsed(), stderr: self.stderr.tail() };
         if status.is_none() {
@@ -122,10 +148,9 @@ impl Keeper {
             watch.exit.wait().await;
         }
         account.stragglers = self.end_group(&mut watch, &policy, step).await;
-        watch.drained(policy.drain).await;
-        self.stderr.drained(policy.drain).await;
+        self.drained(&mut watch, policy.drain).await;
         watch.reader.abort();
-        let reaped = self.guard.0.reaped(|| self.process.try_wait());
+        let reaped = self.group.reaped(|| self.process.try_wait());
         tracing::debug!(pid = self.pid, ?reaped, ?step, "agent process reaped");
         account.swept = sweep(before).await;
         account.took = begun.elapsed();
@@ -140,10 +165,14 @@ impl Keeper {
         tokio::task::spawn_blocking(move || family::descendants(pid)).await.unwrap_or_default()
     }
 
+    /// Waits for the last words on both streams, for `grace` at most: what the agent left behind may hold them open.
+    async fn drained(&mut self, watch: &mut Watch, grace: Duration) {
+        tokio::join!(watch.drained(grace), self.stderr.drained(grace));
+    }
+
     /// The agent left by itself: what it still said is delivered first, then the end.
     async fn say_it_left(&mut self, watch: &mut Watch, status: ExitStatus, grace: Duration) {
-        watch.drained(grace).await;
-        self.stderr.drained(grace).await;
+        self.drained(watch, grace).await;
         self.router.end(End::Exited(Exit::new(status, self.stderr.tail())));
     }
 
@@ -154,12 +183,12 @@ impl Keeper {
         }
         // One SIGTERM to the whole group: wrappers pass it on, and some programs die of a second one. A stopped process
         // acts on it only once it is continued.
-        self.guard.0.signal(Signal::SIGTERM);
-        self.guard.0.signal(Signal::SIGCONT);
+        self.group.signal(Signal::SIGTERM);
+        self.group.signal(Signal::SIGCONT);
         if let Some(status) = watch.exits_within(policy.term).await {
             return (StopStep::Term, Some(status));
         }
-        self.guard.0.kill();
+        self.group.kill();
         match timeout(policy.kill, watch.exit.wait()).await {
             Ok(status) => (StopStep::Kill, Some(status)),
             Err(_) => (StopStep::Stuck, None),
@@ -169,7 +198,7 @@ impl Keeper {
     /// Ends what the agent left in its group; tells how many had to be signalled for it.
     async fn end_group(&self, watch: &mut Watch, policy: &StopPolicy, step: StopStep) -> usize {
         let Some(members) = members(self.pid).await else {
-            self.guard.0.kill();
+            self.group.kill();
             return 0;
         };
         if members == 0 {
@@ -177,8 +206,8 @@ impl Keeper {
         }
         let signalled = !matches!(step, StopStep::AlreadyExited | StopStep::Eof);
         if !signalled {
-            self.guard.0.signal(Signal::SIGTERM);
-            self.guard.0.signal(Signal::SIGCONT);
+            self.group.signal(Signal::SIGTERM);
+            self.group.signal(Signal::SIGCONT);
         }
         // Those that had their signal together with the leader take a moment longer than it, and nothing tells of that.
         let left = tokio::select! {
@@ -186,7 +215,7 @@ impl Keeper {
             () = watch.hurried() => members,
         };
         if left > 0 {
-            self.guard.0.kill();
+            self.group.kill();
             left_after(self.pid, DISAPPEARING).await;
         }
         if signalled { left } else { members }
@@ -199,12 +228,15 @@ async fn members(leader: i32) -> Option<usize> {
 
 /// Waits until nobody is left in the group, for `within` at most; tells how many are left then.
 async fn left_after(leader: i32, within: Duration) -> usize {
-    let until = Instant::now() + within;
+    let mut over = pin!(sleep(within));
     loop {
-        match members(leader).await {
-            None | Some(0) => return 0,
-            Some(left) if Instant::now() >= until => return left,
-            Some(_) => sleep(POLL).await,
+        let left = members(leader).await.unwrap_or_default();
+        if left == 0 {
+            return 0;
+        }
+        tokio::select! {
+            () = over.as_mut() => return left,
+            () = sleep(POLL) => {}
         }
     }
 }
@@ -228,7 +260,7 @@ enum Left {
     Exited(ExitStatus),
     /// It closed its output and lives.
     Lost(End),
-    Told(StopPolicy, StopCause),
+    Told(StopCause),
 }
 
 /// Everything that a keeper waits for.
@@ -247,8 +279,8 @@ impl Watch {
             status = self.exit.wait() => return Left::Exited(status),
             // The orders are kept by the keeper itself, so this channel never closes.
             Ok(wanted) = self.wanted.wait_for(|wanted| wanted.stop.is_some()) => {
-                if let Some((policy, cause)) = wanted.stop.clone() {
-                    return Left::Told(policy, cause);
+                if let Some(cause) = wanted.stop {
+                    return Left::Told(cause);
                 }
                 End::Closed
             }

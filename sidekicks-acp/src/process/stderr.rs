@@ -23,11 +23,14 @@ impl Stderr {
             let kept = Arc::clone(&tail);
             tokio::spawn(async move {
                 let mut buffer = vec![0; 8 * 1024];
-                while let Ok(length @ 1..) = pipe.read(&mut buffer).await {
+                loop {
+                    let read = tokio::select! {
+                        read = pipe.read(&mut buffer) => read,
+                        // Nobody looks any more; what the agent left behind may hold the pipe for ever.
+                        () = close.closed() => return,
+                    };
+                    let Ok(length @ 1..) = read else { break };
                     kept.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..length]);
-                    if close.is_closed() {
-                        break;
-                    }
                 }
                 let _ = close.send(true);
             });

@@ -75,6 +75,7 @@ impl Router {
     pub(crate) fn expire(&self, call: u64, error: CallError) {
         let mut state = self.lock();
         if let Some(pending) = state.pending.remove(&call) {
+            self.outbox.take_back(call); // What failed must not be tried after all.
             state.settle(call, pending, Err(error));
         }
     }
@@ -170,8 +171,11 @@ impl State {
         let dropped = match self.sessions.open.get(&session) {
             Some(open) => {
                 let dropped = open.queue.push(event, size);
-                if open.queue.is_full() {
-                    self.full = Some(Arc::clone(&open.queue));
+                if open.queue.is_full() && !self.full.iter().any(|queue| Arc::ptr_eq(queue, &open.queue)) {
+                    self.full.push(Arc::clone(&open.queue));
+                }
+                if dropped.is_some() && open.turn.is_none() {
+                    self.sessions.open.remove(&session); // Nobody reads it, and nothing is to come.
                 }
                 dropped
             }
@@ -195,9 +199,10 @@ impl Sessions {
         None
     }
 
-    pub(super) fn opened(&mut self, queue: Arc<Queue>, outcome: Result<RawJson, CallError>) {
+    /// Gives how many early events were for nobody.
+    pub(super) fn opened(&mut self, queue: Arc<Queue>, outcome: Result<RawJson, CallError>) -> usize {
         self.opening -= 1;
-        match outcome.and_then(OpenedSession::read) {
+        match outcome.and_then(OpenedSession::read).and_then(|session| self.new_to_us(session)) {
             Ok(session) => {
                 let id = session.id.clone();
                 queue.push(SessionEvent::Opened(Ok(session)), 0);
@@ -212,9 +217,7 @@ impl Sessions {
                     }
                     queue.push(event, size);
                 }
-                if let Some(replaced) = self.open.insert(id, Session { queue, turn: None, questions }) {
-                    replaced.queue.close(); // An agent that gives one id twice speaks to the newer one.
-                }
+                self.open.insert(id, Session { queue, turn: None, questions });
             }
             Err(error) => {
                 queue.push(SessionEvent::Opened(Err(error)), 0);
@@ -222,8 +225,19 @@ impl Sessions {
             }
         }
         if self.opening == 0 {
-            self.early.clear();
             self.early_bytes = 0;
+            return std::mem::take(&mut self.early).len();
+        }
+        0
+    }
+
+    /// An agent must not give the id of a session that is still read to another one.
+    fn new_to_us(&self, session: OpenedSession) -> Result<OpenedSession, CallError> {
+        match self.open.get(&session.id) {
+            Some(open) if !open.queue.is_abandoned() => {
+                Err(CallError::Malformed(format!("session {} is open already", session.id)))
+            }
+            _ => Ok(session),
         }
     }
 

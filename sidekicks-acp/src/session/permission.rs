@@ -1,8 +1,7 @@
 //! A question that the agent waits on.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -64,8 +63,8 @@ pub struct PermissionOption {
 
 impl PermissionRequest {
     /// A question for connections of your own making: `params` are those of `session/request_permission`, and `answer`
-    /// is called once, with how it was settled. It must not block.
-    pub fn new(id: QuestionId, params: &Value, answer: impl Fn(PermissionOutcome) + Send + Sync + 'static) -> Self {
+    /// is called once, with how it was settled. It must not block, nor call back into who settles it.
+    pub fn new(id: QuestionId, params: &Value, answer: impl FnOnce(PermissionOutcome) + Send + 'static) -> Self {
         let session = SessionId::new(params["sessionId"].as_str().unwrap_or_default());
         Self::read(session, params.into(), Arc::new(Question::new(id, RawJson::default(), answer)))
     }
@@ -137,17 +136,19 @@ pub(crate) struct Question {
     id: QuestionId,
     /// The agent's id of the request, as it wrote it.
     request: RawJson,
-    settled: AtomicBool,
-    answer: Box<dyn Fn(PermissionOutcome) + Send + Sync>,
+    /// Where the answer goes, until there is one.
+    open: Mutex<Option<Answer>>,
 }
+
+type Answer = Box<dyn FnOnce(PermissionOutcome) + Send>;
 
 impl Question {
     pub(crate) fn new(
         id: QuestionId,
         request: RawJson,
-        answer: impl Fn(PermissionOutcome) + Send + Sync + 'static,
+        answer: impl FnOnce(PermissionOutcome) + Send + 'static,
     ) -> Self {
-        Self { id, request, settled: AtomicBool::new(false), answer: Box::new(answer) }
+        Self { id, request, open: Mutex::new(Some(Box::new(answer))) }
     }
 
     /// The question that `request` is on the wire: its answer goes through `outbox`.
@@ -158,7 +159,7 @@ impl Question {
                 PermissionOutcome::Selected(option) => json!({ "outcome": "selected", "optionId": option }),
                 PermissionOutcome::Cancelled => json!({ "outcome": "cancelled" }),
             };
-            outbox.reply(&reply_to, Ok(&json!({ "outcome": outcome })));
+            outbox.answer(&reply_to, &json!({ "outcome": outcome }));
         })
     }
 
@@ -172,7 +173,7 @@ impl Question {
     }
 
     pub(crate) fn is_settled(&self) -> bool {
-        self.settled.load(Ordering::Acquire)
+        self.open().is_none()
     }
 
     pub(crate) fn cancel(&self) -> Result<(), AnswerError> {
@@ -181,15 +182,17 @@ impl Question {
 
     /// The connection is over: nobody can be answered any more.
     pub(crate) fn lapse(&self) {
-        self.settled.store(true, Ordering::Release);
+        let lapsed = self.open().take();
+        drop(lapsed); // Outside the lock, like every answer.
     }
 
     fn settle(&self, outcome: PermissionOutcome) -> Result<(), AnswerError> {
-        if self.settled.swap(true, Ordering::AcqRel) {
-            return Err(AnswerError::AlreadySettled);
-        }
-        (self.answer)(outcome);
-        Ok(())
+        let answer = self.open().take();
+        answer.ok_or(AnswerError::AlreadySettled).map(|answer| answer(outcome))
+    }
+
+    fn open(&self) -> MutexGuard<'_, Option<Answer>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -202,7 +205,6 @@ impl fmt::Debug for Question {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
 
     #[test]
     fn a_question_of_another_transport_is_answered_once() {

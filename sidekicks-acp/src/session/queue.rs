@@ -22,7 +22,7 @@ pub(crate) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Each with what it counts for, in bytes on the wire.
+    /// Each with what it counts for, in bytes.
     events: VecDeque<(SessionEvent, usize)>,
     bytes: usize,
     /// Nothing will be added any more.

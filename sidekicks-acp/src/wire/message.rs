@@ -39,6 +39,10 @@ impl<'a> Message<'a> {
             (None, None) => parts.error.map(Ok),
         };
         match (parts.id, outcome, parts.method) {
+            // Some languages write every field of a message, those that it has not with null.
+            (Some(id), Some(Ok(result)), Some(method)) if result.get() == "null" && parts.params.is_some() => {
+                Some(Self::Request { id, method, params: parts.params })
+            }
             (Some(id), Some(outcome), _) => Some(Self::Response { id, outcome }),
             // Nobody can be told of it: an agent could not read one of our lines, or one of its own.
             (None, Some(outcome), None) => Some(Self::Response { id: RawValue::NULL, outcome }),
@@ -148,6 +152,7 @@ mod tests {
             (r#"{"id":3,"method":"m","result":7}"#, "result 3 7"),
             (r#"{"id":3,"error":"boom"}"#, r#"error 3 "boom""#),
             (r#"{"id":3,"result":{},"error":{"code":1}}"#, r#"error 3 {"code":1}"#),
+            (r#"{"id":3,"method":"m","params":{},"result":null,"error":null}"#, "request 3 m {}"),
             (r#"{"error":{"code":-32700}}"#, r#"error null {"code":-32700}"#),
             (r#"{"id":1,"id":2,"result":1,"result":2}"#, "result 2 2"),
             (r#"{"id":3}"#, "no message"),

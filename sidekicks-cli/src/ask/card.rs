@@ -8,8 +8,8 @@ use crate::harmless::{harmless, one_line};
 use crate::lang::Lang;
 use crate::say::Say;
 
-/// How many lines of a change, or of a command, are shown.
-const LINES: usize = 24;
+/// How many lines of changes are shown. A command is shown whole: nobody should allow what they cannot see.
+const LINES: usize = 200;
 
 /// The card as it is shown, with the question at its end. `width` is that of the terminal, in columns.
 pub(super) fn card(permission: &Permission, lang: Lang, width: usize) -> String {
@@ -57,11 +57,12 @@ fn body(permission: &Permission, lang: Lang) -> Vec<String> {
         // A shape that nobody knows is still shown.
         lines.push(one_line(&permission.raw_input.to_string(), 200));
     }
-    lines.extend(permission.diffs.iter().flat_map(changes));
-    if lines.len() > LINES {
-        let more = lines.split_off(LINES).len();
-        lines.push(Say::MoreLines(more).text(lang));
+    let mut changed: Vec<String> = permission.diffs.iter().flat_map(changes).collect();
+    if changed.len() > LINES {
+        let more = changed.split_off(LINES).len();
+        changed.push(Say::MoreLines(more).text(lang));
     }
+    lines.extend(changed);
     lines
 }
 
@@ -155,7 +156,7 @@ mod tests {
                 120
             )
         );
-        let long: String = (0..100).map(|n| format!("line {n}\n")).collect();
+        let long: String = (0..300).map(|n| format!("line {n}\n")).collect();
         insta::assert_snapshot!(
             "a long new file",
             shown(

@@ -97,7 +97,7 @@ impl Screen {
     fn answer(&mut self, message: &Message) {
         for (index, part) in message.parts.iter().enumerate() {
             match part {
-                Part::Text { text } => {
+                Part::Text { text, .. } => {
                     let shown = self.shown.entry((message.id.clone(), index)).or_default();
                     if text.len() > *shown {
                         let new = text.tail(*shown);

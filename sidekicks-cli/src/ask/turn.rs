@@ -9,19 +9,17 @@ use std::time::Duration;
 use serde_json::json;
 use sidekicks_acp::{AgentName, SingleAgent};
 use sidekicks_conversations::{
-    AgentProfile, Conversation, Conversations, Event, Message, MessageId, Options, Permission, PermissionId,
-    Subscription, Transcript,
+    AgentProfile, Conversation, Conversations, Event, Message, MessageId, Options, Subscription, Transcript,
 };
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::card::{self, Reply};
 use super::output::Output;
+use super::questions::{Questions, Verdict};
 use super::screen::{Screen, Stream};
 use crate::exit;
 use crate::lang::Lang;
 use crate::say::Say;
 use crate::signals::Signals;
-use crate::terminal::{Question, Terminal};
 
 /// How often something is shown, at most.
 const FRAME: Duration = Duration::from_millis(16);
@@ -42,14 +40,11 @@ pub(super) struct Asking {
     view: View,
     output: Output,
     signals: Signals,
-    terminal: Option<Terminal>,
-    /// The card that is shown.
-    asked: Option<(PermissionId, Question)>,
+    questions: Questions,
     /// The signal that interrupted it.
     signal: Option<i32>,
     /// Whether a second signal came.
     hurried: bool,
-    lang: Lang,
 }
 
 /// How events are shown.
@@ -83,11 +78,9 @@ impl Asking {
             view: if json { View::Json(screen) } else { View::Text(screen) },
             output: Output::start(),
             signals: Signals::listen()?,
-            terminal: Terminal::open(),
-            asked: None,
+            questions: Questions::new(lang),
             signal: None,
             hurried: false,
-            lang,
         })
     }
 
@@ -134,7 +127,8 @@ impl Asking {
                 if self.is_over(question) {
                     return Ok(if self.signal.is_some() { Over::Interrupted } else { Over::Answered });
                 }
-                self.show_card()?;
+                let verdict = self.questions.ask(&self.mirror)?;
+                self.obey(verdict);
             }
             tokio::select! {
                 batch = self.events.next_batch(FRAME), if !self.output.is_writing() => {
@@ -147,7 +141,7 @@ impl Asking {
                         return Ok(Over::Unread);
                     }
                 }
-                line = answer(&mut self.asked) => self.answered(line),
+                verdict = self.questions.answer() => self.obey(verdict),
                 signal = self.signals.next() => {
                     if self.signal.is_some() {
                         self.hurried = true; // The second: nobody wants to wait.
@@ -169,17 +163,7 @@ impl Asking {
             self.mirror.apply(event);
         }
         self.view.show(&self.mirror, batch);
-        // A card whose question is settled asks nobody any more.
-        if let Some((id, _)) = &self.asked
-            && !self.mirror.permissions.iter().any(|open| open.id == *id)
-        {
-            self.asked = None;
-            if self.signal.is_none()
-                && let Some(terminal) = &mut self.terminal
-            {
-                terminal.show(&format!("\n{}\n", Say::TakenBack { agent: self.mirror.agent.as_str() }.text(self.lang)));
-            }
-        }
+        self.questions.follow(&self.mirror);
     }
 
     fn is_over(&self, question: &MessageId) -> bool {
@@ -188,64 +172,41 @@ impl Asking {
 
     fn interrupted(&mut self, signal: i32) {
         self.signal = Some(signal);
-        self.asked = None;
-        self.conversation.stop();
+        self.stop();
         if signal == nix::libc::SIGINT {
             self.view.screen().say(Say::Stopping);
         }
     }
 
-    /// Puts the first open question to the person, or answers it where there is nobody.
-    fn show_card(&mut self) -> io::Result<()> {
-        let Some(permission) = self.mirror.permissions.first().cloned() else { return Ok(()) };
-        if self.asked.is_some() || self.signal.is_some() {
-            return Ok(());
-        }
-        match &self.terminal {
-            Some(terminal) => {
-                let card = card::card(&permission, self.lang, terminal.width());
-                self.asked = Some((permission.id.clone(), terminal.ask(format!("\n{card}"))?));
+    fn obey(&mut self, verdict: Verdict) {
+        match verdict {
+            // It fails only where the question was settled a moment ago, of which the events tell.
+            Verdict::Answer(id, option) => {
+                let _ = self.conversation.answer(&id, &option);
             }
-            None => self.reject(&permission),
-        }
-        Ok(())
-    }
-
-    /// There is no terminal: nothing is allowed that nobody saw.
-    fn reject(&mut self, permission: &Permission) {
-        let (agent, title) = (permission.agent.as_str(), permission.command.as_deref().unwrap_or(&permission.title));
-        match card::rejection(permission) {
-            Some(no) => {
-                self.view.screen().say(Say::RejectedUnasked { agent, title });
-                self.settle(&permission.id, &no.id);
-            }
-            None => {
-                self.view.screen().say(Say::CancelledUnasked { agent, title });
-                self.conversation.stop();
-            }
-        }
-    }
-
-    fn answered(&mut self, line: Option<String>) {
-        let Some((id, _)) = self.asked.take() else { return };
-        let Some(permission) = self.mirror.permissions.iter().find(|open| open.id == id).cloned() else { return };
-        let Some(line) = line else { return self.reject(&permission) };
-        match card::reply(&permission, &line) {
-            Reply::Option(option) => self.settle(&id, &option.id),
-            Reply::StopAgent => self.conversation.stop(),
-            Reply::Unknown => {
-                if let Some(terminal) = &mut self.terminal {
-                    terminal.show(&format!("{}\n", Say::NotAnOption.text(self.lang)));
+            Verdict::Stop => self.stop(),
+            Verdict::Unasked(permission, no) => {
+                let agent = permission.agent.as_str();
+                let title = permission.command.as_deref().unwrap_or(&permission.title);
+                match no {
+                    Some(no) => {
+                        self.view.screen().say(Say::RejectedUnasked { agent, title });
+                        let _ = self.conversation.answer(&permission.id, &no);
+                    }
+                    None => {
+                        self.view.screen().say(Say::CancelledUnasked { agent, title });
+                        self.stop();
+                    }
                 }
             }
+            Verdict::Wait => {}
         }
     }
 
-    /// Answers a question. It must not be asked again until the event comes that says so.
-    fn settle(&mut self, id: &PermissionId, option: &str) {
-        // It fails only where the question was settled a moment ago, of which the events tell.
-        let _ = self.conversation.answer(id, option);
-        self.mirror.permissions.retain(|open| open.id != *id);
+    /// Stops the turn; what it still asks is put to nobody.
+    fn stop(&mut self) {
+        self.questions.give_up(&self.mirror);
+        self.conversation.stop();
     }
 
     /// Says how it ended, and gives the exit code.
@@ -367,13 +328,6 @@ fn answer_to<'a>(mirror: &'a Transcript, question: &MessageId) -> Option<&'a Mes
 fn last_lines(text: &str) -> &str {
     let start = text.rmatch_indices('\n').nth(9).map_or(0, |(at, _)| at + 1);
     &text[start..]
-}
-
-async fn answer(asked: &mut Option<(PermissionId, Question)>) -> Option<String> {
-    match asked {
-        Some((_, question)) => question.answer().await,
-        None => std::future::pending().await,
-    }
 }
 
 async fn at(deadline: Option<Instant>) {

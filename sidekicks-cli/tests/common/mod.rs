@@ -43,13 +43,22 @@ impl Mark {
         lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).filter(|line| !line.is_empty()).collect()
     }
 
-    /// Fails if anything is left; death takes a moment.
-    pub(crate) fn nothing_left(&self) {
+    /// Waits until `there` is true of those that are alive.
+    pub(crate) fn until(&self, there: impl Fn(&[String]) -> bool) {
         let begun = Instant::now();
-        while !self.alive().is_empty() {
-            assert!(begun.elapsed() < Duration::from_secs(10), "left: {:?}", self.alive());
+        loop {
+            let alive = self.alive();
+            if there(&alive) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "alive: {alive:?}");
             std::thread::yield_now();
         }
+    }
+
+    /// Fails if anything is left; death takes a moment.
+    pub(crate) fn nothing_left(&self) {
+        self.until(<[String]>::is_empty);
     }
 }
 
@@ -78,6 +87,23 @@ pub(crate) fn finish(child: Child) -> (i32, String, String) {
     let Output { status, stdout, stderr } = within(move || child.wait_with_output().unwrap());
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (status.code().unwrap_or(-1), text(stdout), text(stderr))
+}
+
+/// Waits until `there` is true.
+pub(crate) fn until(what: &str, there: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !there() {
+        assert!(begun.elapsed() < PATIENCE, "waited for {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// Whether a thread of `pid` waits in a function of the kernel with this in its name (proc(5), wchan).
+pub(crate) fn waits_in(pid: i32, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    threads
+        .map(|thread| std::fs::read_to_string(thread.path().join("wchan")))
+        .any(|wchan| wchan.is_ok_and(|at| at.contains(name)))
 }
 
 /// Runs `work` in a thread and waits for it, but not for ever.

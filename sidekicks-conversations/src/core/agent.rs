@@ -29,15 +29,16 @@ impl Core {
         };
         turn.stage = Stage::Opening;
         let (generation, connection) = (lease.generation(), Arc::clone(lease.connection()));
-        if self.session.as_ref().is_some_and(|session| session.generation == generation) {
+        let request = OpenSession::new(&turn.profile.cwd).mcp_servers(turn.profile.mcp_servers.clone());
+        let fits = |session: &Session| session.generation == generation && session.request == request;
+        if self.session.as_ref().is_some_and(fits) {
             self.prompt(); // Or it is still opening, on behalf of a turn that was stopped.
             return self.tell_turn();
         }
-        let request = OpenSession::new(&turn.profile.cwd).mcp_servers(turn.profile.mcp_servers.clone());
         self.end_session();
-        match connection.open(request) {
+        match connection.open(request.clone()) {
             Ok(events) => {
-                self.session = Some(Session { generation, connection, id: None });
+                self.session = Some(Session { generation, connection, request, id: None });
                 self.session_change = Some(Some(events));
                 self.tell_turn();
             }
@@ -75,17 +76,20 @@ impl Core {
         self.tell_turn();
     }
 
-    /// Tells what of a new session differs from what is known.
+    /// Tells what of a new session differs from what is known. What belonged to the one before is there no more.
     fn tell_offer(&self, session: &OpenedSession) {
         let offer = self.look(|known| Offer {
             // The agent tells its commands after the opening.
             commands: (!known.commands.is_empty()).then(Vec::new),
-            modes: session.modes.clone().filter(|modes| known.modes.as_ref() != Some(modes)),
+            modes: (known.modes != session.modes).then(|| session.modes.clone()),
             config_options: (known.config_options != session.config_options).then(|| session.config_options.clone()),
-            title: None,
+            title: known.title.is_some().then_some(None),
         });
         if offer != Offer::default() {
             self.publish(Event::AgentChanged { agent: self.agent.clone(), offer });
+        }
+        if self.look(|known| known.usage.is_some()) {
+            self.publish(Event::UsageChanged { agent: self.agent.clone(), usage: None });
         }
     }
 
@@ -103,7 +107,7 @@ impl Core {
 
     fn asked(&mut self, request: PermissionRequest) {
         let answer = match &self.turn {
-            Some(Turn { cancelled: Some(_), .. }) => return, // Dropping it answers "cancelled".
+            Some(Turn { cancelled: true, .. }) => return, // Dropping it answers "cancelled".
             Some(Turn { stage: Stage::Prompting(_), answer, .. }) => answer.clone(),
             _ => None,
         };

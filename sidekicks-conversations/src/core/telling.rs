@@ -101,7 +101,7 @@ impl Core {
         let phase = match &self.turn {
             None => TurnPhase::Idle,
             Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening, .. }) => TurnPhase::Starting,
-            Some(Turn { cancelled: Some(_), .. }) => TurnPhase::Stopping,
+            Some(Turn { cancelled: true, .. }) => TurnPhase::Stopping,
             Some(_) if !self.questions.is_empty() => TurnPhase::Asking,
             Some(_) => TurnPhase::Answering,
         };

@@ -14,9 +14,17 @@ use crate::message::{Message, Role};
 impl Core {
     pub(super) fn begin(&mut self, message: MessageId, content: Vec<ContentBlock>, profile: AgentProfile) {
         let stage = Stage::Borrowing(self.ticket());
-        let turn =
-            Turn { message, content, profile, stage, lease: None, answer: None, cancelled: None, retried: false };
-        self.turn = Some(turn);
+        self.turn = Some(Turn {
+            message,
+            content,
+            profile,
+            stage,
+            lease: None,
+            answer: None,
+            cancelled: false,
+            deadline: None,
+            retried: false,
+        });
     }
 
     /// Sends the prompt, if the turn and the session are ready for it.
@@ -61,7 +69,7 @@ impl Core {
     /// The connection ended before the prompt was written: once more, silently. `false` if it was tried already.
     fn retry(&mut self) -> bool {
         let ticket = self.ticket();
-        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.retried && turn.cancelled.is_none()) else {
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.retried && !turn.cancelled) else {
             return false;
         };
         turn.retried = true;
@@ -101,11 +109,11 @@ impl Core {
         if !end.prompt_sent {
             self.not_sent(&message, None);
         }
-        let reason = if cancelled.is_some() { &StopReason::Cancelled } else { &end.stop_reason };
+        let reason = if cancelled { &StopReason::Cancelled } else { &end.stop_reason };
         self.finish_message(&answer, |message| {
             message.stop_reason = Some(reason.to_string());
             message.agent_stop_reason = (*reason != end.stop_reason).then(|| end.stop_reason.to_string());
-            message.empty = cancelled.is_none() && message.says_nothing();
+            message.empty = !cancelled && message.says_nothing();
         });
         self.go_on();
         self.tell_turn();
@@ -126,7 +134,7 @@ impl Core {
         let failure = Failure::of_call(error, Phase::Prompt);
         self.told |= failure.prompt_sent;
         // An agent that answers a cancel with an error did end its turn, as it was asked to.
-        if was_cancelled.is_some() && matches!(error, CallError::Agent(_)) {
+        if was_cancelled && matches!(error, CallError::Agent(_)) {
             self.finish_message(&answer, |message| {
                 cancelled(message);
                 message.agent_stop_reason = Some(failure.message);

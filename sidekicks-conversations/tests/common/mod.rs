@@ -11,12 +11,17 @@ use serde_json::{Value, json};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{AgentName, SingleAgent};
 use sidekicks_conversations::{
-    AgentProfile, Conversation, Conversations, Event, Message, Options, Part, Permission, Subscription, Transcript,
-    TurnPhase,
+    AgentDirectory, AgentProfile, Conversation, Conversations, Event, Message, Options, Part, Permission, Subscription,
+    Transcript, TurnPhase,
 };
 
 /// More than anything here takes; with the time paused it passes at once where nothing can happen any more.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Waits until nothing happens any more by itself; the time is paused, and goes on only then.
+pub(crate) async fn settled() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
 
 pub(crate) async fn within<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(PATIENCE, future).await.expect("this comes in time")
@@ -33,9 +38,7 @@ pub(crate) struct Talk {
 
 /// The clock stands still.
 pub(crate) fn options() -> Options {
-    let mut options = Options::default();
-    options.clock = Arc::new(|| 1_000);
-    options
+    Options::default().clock(|| 1_000)
 }
 
 pub(crate) fn name() -> AgentName {
@@ -62,7 +65,10 @@ where
 }
 
 pub(crate) fn talk_to(agent: SingleAgent, options: Options) -> Talk {
-    let agents = HashMap::from([(name(), AgentProfile::new(agent, "/work"))]);
+    talk_with(HashMap::from([(name(), AgentProfile::new(agent, "/work"))]), options)
+}
+
+pub(crate) fn talk_with(agents: impl AgentDirectory + 'static, options: Options) -> Talk {
     let all = Conversations::new(agents, options);
     let with = all.with(&name()).expect("the agent is there");
     let events = all.subscribe();
@@ -164,7 +170,8 @@ pub(crate) fn word(event: &Event) -> String {
             let option = option.as_deref().map(|option| format!(" {option}")).unwrap_or_default();
             format!("{id} {}{option} by {}", json!(outcome).as_str().unwrap(), json!(by).as_str().unwrap())
         }
-        Event::UsageChanged { usage, .. } => format!("usage {}/{}", usage.used, usage.size),
+        Event::UsageChanged { usage: Some(usage), .. } => format!("usage {}/{}", usage.used, usage.size),
+        Event::UsageChanged { usage: None, .. } => "usage unknown".to_owned(),
         Event::AgentChanged { offer, .. } => format!("offers {}", json!(offer)),
         other => format!("{other:?}"),
     }
@@ -197,10 +204,10 @@ pub(crate) fn message_word(message: &Message) -> String {
 
 pub(crate) fn part_word(part: &Part) -> String {
     match part {
-        Part::Text { text } => format!("text {text}"),
-        Part::Thought { text } => format!("thought {text}"),
+        Part::Text { text, .. } => format!("text {text}"),
+        Part::Thought { text, .. } => format!("thought {text}"),
         Part::Tool(tool) => format!("tool {} {}", tool.id, tool.status),
-        Part::Plan { entries } => format!("plan of {}", entries.len()),
+        Part::Plan { entries, .. } => format!("plan of {}", entries.len()),
         Part::Other(other) => format!("other {}", other.r#type),
         other => json!(other.kind()).as_str().unwrap_or_default().to_owned(),
     }

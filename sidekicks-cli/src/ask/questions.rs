@@ -1,0 +1,99 @@
+//! Putting the agent's questions to the person.
+
+use std::collections::HashSet;
+use std::io;
+
+use sidekicks_conversations::{Permission, PermissionId, Transcript};
+
+use super::card::{self, Reply};
+use crate::lang::Lang;
+use crate::say::Say;
+use crate::terminal::{Question, Terminal};
+
+/// One question after the other, on the terminal if there is one.
+pub(super) struct Questions {
+    terminal: Option<Terminal>,
+    lang: Lang,
+    /// The card that is shown.
+    shown: Option<(Permission, Question)>,
+    /// Those that were answered here. The event that says so comes later; they must not be asked again until then.
+    done: HashSet<PermissionId>,
+    /// What was wrong with the last answer.
+    note: Option<String>,
+}
+
+/// What is to be done about a question.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// The person chose.
+    Answer(PermissionId, String),
+    /// The person wants the agent stopped.
+    Stop,
+    /// There is nobody to ask: nothing is allowed that nobody saw. `None` where the agent offers no way to say no.
+    Unasked(Box<Permission>, Option<String>),
+    /// Nothing, for now.
+    Wait,
+}
+
+impl Questions {
+    pub(super) fn new(lang: Lang) -> Self {
+        Self { terminal: Terminal::open(), lang, shown: None, done: HashSet::new(), note: None }
+    }
+
+    /// Asks the first open question of `mirror`, unless one is being asked.
+    pub(super) fn ask(&mut self, mirror: &Transcript) -> io::Result<Verdict> {
+        let open = mirror.permissions.iter().find(|open| !self.done.contains(&open.id));
+        let Some(permission) = open.filter(|_| self.shown.is_none()) else { return Ok(Verdict::Wait) };
+        let Some(terminal) = &self.terminal else { return Ok(self.unasked(&Permission::clone(permission))) };
+        let note = self.note.take().unwrap_or_default();
+        let card = card::card(permission, self.lang, terminal.width());
+        self.shown = Some((Permission::clone(permission), terminal.ask(format!("{note}\n{card}"))?));
+        Ok(Verdict::Wait)
+    }
+
+    /// Waits for the answer to the card that is shown; for ever where there is none. Cancel-safe.
+    pub(super) async fn answer(&mut self) -> Verdict {
+        let Some((_, question)) = &mut self.shown else { return std::future::pending().await };
+        let line = question.answer().await;
+        let Some((permission, _)) = self.shown.take() else { return Verdict::Wait };
+        let Some(line) = line else { return self.unasked(&permission) };
+        match card::reply(&permission, &line) {
+            Reply::Option(option) => {
+                self.done.insert(permission.id.clone());
+                Verdict::Answer(permission.id.clone(), option.id.clone())
+            }
+            Reply::StopAgent => {
+                self.done.insert(permission.id);
+                Verdict::Stop
+            }
+            Reply::Unknown => {
+                self.note = Some(format!("{}\n", Say::NotAnOption.text(self.lang)));
+                Verdict::Wait
+            }
+        }
+    }
+
+    /// Takes the card away if its question is settled by now.
+    pub(super) fn follow(&mut self, mirror: &Transcript) {
+        let open = |id: &PermissionId| mirror.permissions.iter().any(|open| open.id == *id);
+        self.done.retain(open);
+        if self.shown.as_ref().is_some_and(|(permission, _)| !open(&permission.id)) {
+            self.shown = None;
+            if let Some(terminal) = &self.terminal {
+                let agent = mirror.agent.as_str();
+                terminal.show(format!("\n{}\n", Say::TakenBack { agent }.text(self.lang)));
+            }
+        }
+    }
+
+    /// Asks nothing any more.
+    pub(super) fn give_up(&mut self, mirror: &Transcript) {
+        self.shown = None;
+        self.done.extend(mirror.permissions.iter().map(|open| open.id.clone()));
+    }
+
+    fn unasked(&mut self, permission: &Permission) -> Verdict {
+        self.done.insert(permission.id.clone());
+        Verdict::Unasked(Box::new(permission.clone()), card::rejection(permission).map(|no| no.id.clone()))
+    }
+}
