@@ -27,7 +27,7 @@ pub(crate) enum Command {
     /// Ask an agent one thing, print its answer, and end.
     ///
     /// Only the answer goes to stdout; everything else goes to stderr.
-    #[command(after_help = ASK_HELP)]
+    #[command(after_help = ASK_HELP, override_usage = ASK_USAGE)]
     Ask(AskArgs),
 
     /// Be the built-in agent, on stdin and stdout: no network, no model.
@@ -39,9 +39,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Arguments)]
 pub(crate) struct AskArgs {
-    /// The agent, then what to ask it. The agent is `demo` for now; with --agent-command it is left out. Without a
-    /// prompt, or with `-` as its last word, stdin is read (after the prompt and a blank line, where there is one).
-    #[arg(value_name = "AGENT [PROMPT]…")]
+    /// The agent (`demo`, for now; left out with --agent-command), then what to ask it. Without a prompt, or with `-` as
+    /// its last word, stdin is read (after the prompt and a blank line, where there is one).
+    #[arg(value_name = "AGENT PROMPT")]
     pub(crate) words: Vec<String>,
 
     /// Start this program as the agent. Split into words like a shell would, without a shell.
@@ -52,6 +52,10 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 }
+
+const ASK_USAGE: &str = "\
+sidekicks ask [OPTIONS] AGENT [PROMPT]...
+       sidekicks ask [OPTIONS] --agent-command <PROGRAM ARG…> [PROMPT]...";
 
 const ASK_HELP: &str = "\
 Examples:

@@ -81,6 +81,9 @@ pub(crate) enum Say<'a> {
     BadStdin {
         reason: &'a str,
     },
+    CannotWrite {
+        reason: &'a str,
+    },
     CannotStart {
         reason: &'a str,
     },
@@ -189,6 +192,13 @@ impl Say<'_> {
             Self::BadStdin { reason } => {
                 let reason = word(reason);
                 (format!("stdin cannot be read: {reason}"), format!("l’entrée standard est illisible\u{a0}: {reason}"))
+            }
+            Self::CannotWrite { reason } => {
+                let reason = word(reason);
+                (
+                    format!("stdout cannot be written to: {reason}"),
+                    format!("impossible d’écrire sur la sortie standard\u{a0}: {reason}"),
+                )
             }
             Self::CannotStart { reason } => {
                 let reason = word(reason);

@@ -299,6 +299,20 @@ fn a_reader_that_leaves_early_is_no_error() {
 }
 
 #[test]
+fn an_output_that_takes_nothing_is_an_error() {
+    let mark = Mark::new();
+    for options in [&["ask"][..], &["--json", "ask"][..]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let child =
+            sidekicks(&mark).args(options).args(["demo", "hi"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let (code, _, stderr) = finish(child);
+        assert_eq!(code, 1);
+        assert!(stderr.contains("stdout cannot be written to: No space left on device"), "{stderr}");
+        mark.nothing_left();
+    }
+}
+
+#[test]
 fn a_reader_that_does_not_read_cannot_hold_an_interrupt_up() {
     let mark = Mark::new();
     let mut child = sidekicks(&mark)

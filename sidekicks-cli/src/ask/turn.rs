@@ -57,8 +57,8 @@ enum View {
 /// Why the waiting is over.
 enum Over {
     Answered,
-    /// Nobody reads stdout any more.
-    Unread,
+    /// Stdout takes nothing more.
+    Unwritten(io::Error),
     Interrupted,
 }
 
@@ -95,17 +95,30 @@ impl Asking {
         self.view.done(&self.mirror, question.as_ref().ok(), code);
         self.output.write(self.view.take());
         self.leave().await;
-        code
+        match self.last_words().await {
+            Err(error) if code == exit::DONE => self.unwritten(&error).await,
+            _ => code,
+        }
     }
 
     /// Shows the turn, says how it ended, and gives the exit code.
     async fn turn(&mut self, question: &MessageId) -> u8 {
         match self.wait(question).await {
             Ok(Over::Answered | Over::Interrupted) => self.conclude(question),
-            // As with any program in a pipe: that nobody reads on is no error.
-            Ok(Over::Unread) => exit::DONE,
+            Ok(Over::Unwritten(error)) => self.unwritten(&error).await,
             Err(error) => self.refused(&error),
         }
+    }
+
+    /// Stdout failed. As with any program in a pipe, that nobody reads on is no error.
+    async fn unwritten(&mut self, error: &io::Error) -> u8 {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return exit::DONE;
+        }
+        self.view.screen().say(Say::CannotWrite { reason: &error.to_string() });
+        self.output.write(self.view.take());
+        let _ = self.output.written().await; // Stdout is not written to here.
+        exit::FAILED
     }
 
     fn refused(&mut self, error: &dyn std::error::Error) -> u8 {
@@ -136,9 +149,10 @@ impl Asking {
                     self.take(&batch);
                 }
                 written = self.output.written() => {
-                    if written.is_err() {
-                        self.conversation.stop();
-                        return Ok(Over::Unread);
+                    if let Err(error) = written {
+                        self.view.take(); // Nor would the rest be.
+                        self.stop();
+                        return Ok(Over::Unwritten(error));
                     }
                 }
                 verdict = self.questions.answer() => self.obey(verdict),
@@ -240,7 +254,7 @@ impl Asking {
     }
 
     /// Stops the agent; a signal meanwhile hurries it.
-    async fn leave(mut self) {
+    async fn leave(&mut self) {
         let agent = self.agent.clone();
         let mut stop = pin!(async move { agent.stop().await });
         let mut patience = pin!(sleep(PATIENCE));
@@ -267,22 +281,24 @@ impl Asking {
                 }
             }
         }
-        self.last_words(Duration::from_secs(3600)).await;
     }
 
-    /// Waits until everything is written. After a signal, or when a signal comes, not for long.
-    async fn last_words(&mut self, patience: Duration) {
-        let mut patience = if self.signal.is_some() { LAST_WORDS } else { patience };
+    /// Waits until everything is written: for as long as it takes, since a pager may be read for hours, but not for long
+    /// once a signal came.
+    async fn last_words(&mut self) -> io::Result<()> {
+        let soon = || Some(Instant::now() + LAST_WORDS);
+        let mut give_up = self.signal.and_then(|_| soon());
         while self.output.is_writing() {
             tokio::select! {
-                _ = self.output.written() => {}
-                () = sleep(patience) => break,
+                written = self.output.written() => written?,
+                () = at(give_up) => break,
                 signal = self.signals.next() => {
                     self.signal.get_or_insert(signal);
-                    patience = LAST_WORDS;
+                    give_up = soon();
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -70,6 +70,7 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::BadAgentCommand,
         Say::BadCwd { path: "/nowhere", reason: "No such file or directory" },
         Say::BadStdin { reason: "Is a directory" },
+        Say::CannotWrite { reason: "No space left on device" },
         Say::CannotStart { reason: "Too many open files" },
     ];
     all.extend(rest.map(|say| ("say".to_owned(), say)));
