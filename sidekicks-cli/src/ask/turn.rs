@@ -92,7 +92,7 @@ impl Asking {
             Err(error) => self.refused(error),
         };
         let code = self.signal.map_or(code, exit::after_signal);
-        self.view.done(&self.mirror, question.as_ref().ok(), code);
+        self.view.done(&self.mirror, question.as_ref().ok(), code, self.signal.is_some());
         self.output.write(self.view.take());
         self.leave().await;
         match self.last_words().await {
@@ -201,7 +201,12 @@ impl Asking {
             Verdict::Stop => self.stop(),
             Verdict::Unasked(permission, no) => {
                 let agent = permission.agent.as_str();
-                let title = permission.command.as_deref().unwrap_or(&permission.title);
+                let title = [
+                    permission.command.as_deref(),
+                    Some(permission.title.as_str()),
+                    permission.tool_call_id.as_deref(),
+                ];
+                let title = title.into_iter().flatten().find(|title| !title.trim().is_empty()).unwrap_or("?");
                 match no {
                     Some(no) => {
                         self.view.screen().say(Say::RejectedUnasked { agent, title });
@@ -317,16 +322,16 @@ impl View {
     }
 
     /// The last line of JSON: how the turn of `question` ended.
-    fn done(&mut self, mirror: &Transcript, question: Option<&MessageId>, code: u8) {
+    fn done(&mut self, mirror: &Transcript, question: Option<&MessageId>, code: u8, interrupted: bool) {
         if let Self::Json(screen) = self {
             let asked = question.and_then(|id| mirror.message(id));
             let answer = question.and_then(|id| answer_to(mirror, id));
             let error =
                 asked.and_then(|asked| asked.error.as_ref()).or(answer.and_then(|answer| answer.error.as_ref()));
             let reason = answer.and_then(|answer| answer.stop_reason.as_deref());
-            // Stopped before the agent was asked anything.
-            let unasked = asked.is_some_and(|asked| asked.not_sent && asked.error.is_none()).then_some("cancelled");
-            let payload = json!({ "stopReason": reason.or(unasked), "error": error, "exitCode": code });
+            // Interrupted before the agent ended the turn, or before it was asked anything.
+            let reason = reason.or((interrupted && error.is_none()).then_some("cancelled"));
+            let payload = json!({ "stopReason": reason, "error": error, "exitCode": code });
             screen.event(&json!({ "event": "done", "payload": payload }));
         }
     }
