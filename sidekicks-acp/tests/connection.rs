@@ -156,6 +156,53 @@ async fn an_id_that_is_open_already_is_given_to_nobody_else() {
     assert_eq!(rest(&mut first).await, ["end_turn sent=true", "ended: connection-lost"]);
 }
 
+#[tokio::test]
+async fn a_tool_result_of_megabytes_comes_on_one_line() {
+    let large = "é".repeat(1 << 20);
+    let connection = connect({
+        let large = large.clone();
+        async move |mut peer: Peer| {
+            peer.shake_hands().await;
+            peer.open("s1").await;
+            let prompt = peer.prompted().await;
+            peer.say("s1", &large).await;
+            peer.end_turn(&prompt, "end_turn").await;
+        }
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    connection.prompt(&s1(), text("go")).unwrap();
+    assert!(word(&next(&mut events).await.unwrap()) == large);
+    assert_eq!(rest(&mut events).await, ["end_turn sent=true", "ended: connection-lost"]);
+    assert_eq!(connection.traffic(), Default::default());
+}
+
+#[tokio::test]
+async fn what_is_not_in_the_protocol_disturbs_nobody() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.send(json!({"jsonrpc": "2.0", "method": "_auth/status_update", "params": {}})).await;
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        let prompt = peer.prompted().await;
+        peer.send(json!({"method": "vendor/notify/session/mode-update", "params": {"sessionId": "s1"}})).await;
+        peer.send(json!({"method": "session/update", "params": {"update": {}}})).await;
+        peer.send(json!({"method": "session/update", "params": {"sessionId": "elsewhere", "update": {}}})).await;
+        peer.send(json!({"method": "$/cancel_request", "params": {"requestId": prompt["id"]}})).await;
+        peer.send(json!({"id": null, "error": {"code": -32700, "message": "Parse error"}})).await;
+        peer.send(json!({"error": {"code": -32700, "message": "Parse error", "data": {"line": "x"}}})).await;
+        peer.send(json!({"id": prompt["id"], "method": "vendor/ask", "params": {}, "result": null})).await;
+        let refused = peer.hear().await.unwrap();
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&prompt["id"], &json!(-32601)));
+        peer.end_turn(&prompt, "end_turn").await;
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    connection.prompt(&s1(), text("go")).unwrap();
+    assert_eq!(rest(&mut events).await, ["end_turn sent=true", "ended: connection-lost"]);
+    let traffic = connection.traffic();
+    assert_eq!((traffic.unknown, traffic.stray_replies, traffic.dropped, traffic.noise), (3, 2, 2, 0));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_opening_that_failed_is_not_sent_after_all() {
     let (read_on, wait) = oneshot::channel();

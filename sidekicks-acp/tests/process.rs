@@ -340,3 +340,25 @@ async fn a_single_agent_is_kept_between_leases_and_started_again() {
     let absent = SingleAgent::new(AgentCommand::new("no-such-agent-anywhere"));
     assert_eq!(absent.borrow(Borrow::default()).await.unwrap_err().code(), "program-not-found");
 }
+
+#[test]
+fn handles_and_futures_may_go_to_any_thread() {
+    fn anywhere<T: Send + Sync + 'static>() {}
+    fn movable<T: Send>(_: T) {}
+    anywhere::<AgentProcess>();
+    anywhere::<SingleAgent>();
+    anywhere::<sidekicks_acp::Connection>();
+    anywhere::<sidekicks_acp::Lease>();
+    anywhere::<sidekicks_acp::SessionEvents>();
+    anywhere::<sidekicks_acp::PermissionRequest>();
+    anywhere::<StartError>();
+    movable(start(shell("")));
+    movable(async {
+        let agent = SingleAgent::new(shell(""));
+        let lease = agent.borrow(Borrow::default()).await;
+        if let Ok(lease) = lease {
+            lease.connection().closed().await;
+        }
+        agent.stop().await;
+    });
+}
