@@ -3,11 +3,14 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{Mark, finish, run, shell_agent, sidekicks, signal};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 #[test]
@@ -217,33 +220,42 @@ fn a_signal_while_the_agent_starts_leaves_nothing() {
     mark.nothing_left();
 }
 
+/// Asks an agent, and waits until it has said that it is `working`.
+fn working(mark: &Mark, agent: &str) -> Child {
+    let mut child = sidekicks(mark)
+        .args(["ask", "--agent-command", agent, "hi"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0; "working".len()]).unwrap();
+    child
+}
+
 #[test]
 fn a_second_interrupt_hurries_an_agent_that_does_not_obey() {
     let dir = tempfile::tempdir().unwrap();
     let mark = Mark::new();
     let agent = shell_agent(dir.path(), "say working; trap '' TERM INT; while :; do sleep 1000; done");
-    let mut child = sidekicks(&mark)
-        .args(["ask", "--agent-command", &agent, "hi"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut word = [0; 7];
-    child.stdout.as_mut().unwrap().read_exact(&mut word).unwrap();
+    let mut child = working(&mark, &agent);
     let begun = Instant::now();
     signal(&child, Signal::SIGINT);
     let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(stderr.any(|line| line.unwrap().contains("Ctrl-C again")));
     signal(&child, Signal::SIGINT);
-    std::thread::spawn({
-        let program = common::program(&child);
-        // Whoever keeps pressing gets there: each interrupt takes the next step at once.
+    // Whoever keeps pressing gets there: each interrupt takes the next step at once.
+    let over = Arc::new(AtomicBool::new(false));
+    let pressing = std::thread::spawn({
+        let (over, program) = (Arc::clone(&over), Pid::from_raw(common::program(&child)));
         move || {
-            while nix::sys::signal::kill(nix::unistd::Pid::from_raw(program), Signal::SIGINT).is_ok() {
+            while !over.load(Ordering::Acquire) && kill(program, Signal::SIGINT).is_ok() {
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
     });
+    mark.nothing_left();
+    over.store(true, Ordering::Release);
+    pressing.join().unwrap();
     assert_eq!(finish(child).0, 130);
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     mark.nothing_left();
@@ -255,13 +267,7 @@ fn what_an_agent_that_ignores_a_cancel_started_is_ended_too() {
     let mark = Mark::new();
     // It runs its command in a session of its own, as nearly all agents do, and never ends its turn.
     let agent = shell_agent(dir.path(), "setsid sleep 1000 & say working; while read -r line; do :; done");
-    let mut child = sidekicks(&mark)
-        .args(["ask", "--agent-command", &agent, "hi"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdout.as_mut().unwrap().read_exact(&mut [0; 7]).unwrap();
+    let child = working(&mark, &agent);
     mark.until(|lines| lines.iter().any(|line| line.starts_with("sleep")));
     signal(&child, Signal::SIGINT);
     let (code, _, stderr) = finish(child);
