@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::runtime::Handle;
@@ -102,7 +103,7 @@ impl AgentConnection for Connection {
             return Err(CallError::RelativeCwd(request.cwd));
         }
         // Agents differ in whether they take a request without the list, so it is always there.
-        let params = json!({ "cwd": request.cwd, "mcpServers": request.mcp_servers });
+        let params = json!({ "cwd": written(&request.cwd)?, "mcpServers": written(&request.mcp_servers)? });
         let (after, router) = (self.inner.call_timeout, Arc::downgrade(&self.inner.router));
         let queue = self.inner.router.open("session/new", &params, |call| {
             let timer = self.inner.runtime.spawn(async move {
@@ -118,7 +119,7 @@ impl AgentConnection for Connection {
 
     fn prompt(&self, session: &SessionId, content: Vec<ContentBlock>) -> Result<PromptId, CallError> {
         self.check(&content)?;
-        self.inner.router.prompt(session, &content)
+        self.inner.router.prompt(session, &written(&content)?)
     }
 
     fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
@@ -158,6 +159,11 @@ impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection").field("agent", &self.inner.agent.implementation).finish_non_exhaustive()
     }
+}
+
+/// A part of a call as JSON. Paths may hold what JSON cannot.
+fn written(part: &impl Serialize) -> Result<Value, CallError> {
+    serde_json::to_value(part).map_err(|error| CallError::NotUnicode(error.to_string()))
 }
 
 /// A connection before its handshake; dropping it ends the connection.

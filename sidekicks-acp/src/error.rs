@@ -27,6 +27,7 @@ pub const CODES: &[&str] = &[
     "login-required",
     "malformed-reply",
     "not-executable",
+    "not-unicode",
     "program-not-found",
     "prompt-pending",
     "relative-workspace",

@@ -63,7 +63,8 @@
 //!   wait.
 //! - **Cancel-safe.** Every future of this crate may be dropped at any time: a dropped start kills what was started, a
 //!   dropped call ignores its reply, a dropped stop goes on.
-//! - **Dropping.** Dropping an [`AgentProcess`] kills its process group at once and needs no runtime. Dropping the last
+//! - **Dropping.** Dropping an [`AgentProcess`] kills its process group and (on Linux) its descendants at once and needs
+//!   no runtime. Dropping the last
 //!   [`Connection`] closes it. Dropping a [`PermissionRequest`] answers "cancelled". Dropping a [`Lease`] gives it back.
 //!
 //! # Methods of the protocol

@@ -29,8 +29,8 @@ use stderr::Stderr;
 
 /// A running agent: the process and its [`Connection`].
 ///
-/// [`stop`](Self::stop) ends it politely. Dropping it kills its process group at once, waits for nothing and needs no
-/// runtime.
+/// [`stop`](Self::stop) ends it politely. Dropping it kills its process group at once, and on Linux its descendants in
+/// other groups; it waits for nothing and needs no runtime.
 pub struct AgentProcess {
     connection: Connection,
     guard: Guard,
@@ -39,7 +39,7 @@ pub struct AgentProcess {
     report: watch::Receiver<Option<Arc<StopReport>>>,
 }
 
-/// Kills the process group when dropped. After the process was reaped that does nothing.
+/// Kills the agent with its descendants when dropped. After the process was reaped that does nothing.
 struct Guard(Arc<Group>);
 
 impl Drop for Guard {
@@ -141,7 +141,7 @@ impl AgentProcess {
         self.orders.hurry();
     }
 
-    /// Kills the process group at once, without a stop. The connection then ends as after any other exit.
+    /// Kills it at once as when it is dropped, without a stop. The connection then ends as after any other exit.
     pub fn kill(&self) {
         self.guard.0.kill();
     }

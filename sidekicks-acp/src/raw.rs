@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::wire::mended;
+
 /// A piece of JSON exactly as the agent wrote it: spacing, number forms and unknown fields kept.
 ///
 /// Two values are equal when their text is.
@@ -28,10 +30,21 @@ impl RawJson {
         serde_json::from_str(self.as_str())
     }
 
-    /// The JSON as a tree, `null` where it cannot be one (nested deeper than `serde_json` reads, 128 levels).
+    /// The JSON as a tree, with half characters made U+FFFD; `null` where it cannot be one (nested deeper than
+    /// `serde_json` reads, 128 levels).
     pub fn to_value(&self) -> serde_json::Value {
-        self.parse().unwrap_or_default()
+        value(self.as_str())
     }
+}
+
+/// The tree of `json`, as far as it can be had.
+pub(crate) fn value(json: &str) -> serde_json::Value {
+    lenient(json).unwrap_or_default()
+}
+
+/// Reads `json`; where it cannot be read for half characters in its strings, without them.
+pub(crate) fn lenient<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
+    serde_json::from_str(json).or_else(|error| mended(json).map_or(Err(error), |mended| serde_json::from_str(&mended)))
 }
 
 impl From<&serde_json::Value> for RawJson {

@@ -249,9 +249,10 @@ impl State {
     }
 }
 
-/// Our number in a reply; some agents send it back as a string.
+/// Our number in a reply; some agents send it back as a string, or as a floating-point number.
 fn call_number(id: &RawValue) -> Option<u64> {
-    id.get().trim_matches('"').parse().ok()
+    let number = id.get().trim_matches('"');
+    number.strip_suffix(".0").unwrap_or(number).parse().ok()
 }
 
 #[derive(Debug, serde::Deserialize)]

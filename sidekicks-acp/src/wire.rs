@@ -8,6 +8,8 @@ mod gathering;
 mod lines;
 mod message;
 mod reader;
+mod surrogates;
 
 pub(crate) use message::Message;
 pub(crate) use reader::{Heard, MessageReader};
+pub(crate) use surrogates::mended;

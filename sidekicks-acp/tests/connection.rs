@@ -282,6 +282,7 @@ async fn what_comes_before_its_session_is_known_follows_the_opening() {
 async fn a_reply_is_recognised_in_every_form() {
     let replies = [
         (r#"{"jsonrpc":"2.0","id":"ID","result":{"stopReason":"end_turn"}}"#, "end_turn sent=true"),
+        (r#"{"id":ID.0,"result":{"stopReason":"end_turn"}}"#, "end_turn sent=true"),
         (r#"{"id":ID,"result":{"stopReason":"max_tokens"},"error":null}"#, "max_tokens sent=true"),
         (r#"{"id":ID,"method":"session/prompt","result":{"stopReason":"pondering"}}"#, "pondering sent=true"),
         (r#"{"id":ID,"result":{}}"#, "unknown sent=true"),
@@ -488,6 +489,8 @@ async fn bad_calls_are_refused_before_anything_is_sent() {
     })
     .await;
     assert_eq!(connection.open(OpenSession::new("project")).unwrap_err().code(), "relative-workspace");
+    let odd = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"/tmp/\xff");
+    assert_eq!(connection.open(OpenSession::new(odd)).unwrap_err().code(), "not-unicode");
     let _events = opened(&connection).await;
     assert_eq!(connection.prompt(&s1(), Vec::new()), Err(CallError::EmptyPrompt));
     assert_eq!(connection.prompt(&s1(), text("")), Err(CallError::EmptyPrompt));

@@ -173,8 +173,9 @@ async fn dropping_kills_at_once_even_without_a_runtime() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_is_dropped_leaves_nothing() {
     let mark = mark();
-    for patience in [0, 1, 5, 20, 60] {
-        let command = shell(format!("sleep {mark}; {READY}"));
+    // The last ones are long enough for a command in a session of its own.
+    for patience in [0, 1, 5, 20, 60, 300] {
+        let command = shell(format!("setsid sleep {mark} & sleep {mark}; {READY}"));
         let started = tokio::time::timeout(Duration::from_millis(patience), start(command)).await;
         assert!(started.is_err());
         nothing_left(&mark).await;

@@ -70,7 +70,7 @@ impl Failure {
     /// A call to the agent failed in `phase`.
     pub(crate) fn of_call(error: &CallError, phase: Phase) -> Self {
         let prompt_sent = phase == Phase::Prompt && error.sent();
-        let this = Self::new(error.code(), error, phase, prompt_sent);
+        let this = Self::new(error.code(), call_reason(error), phase, prompt_sent);
         match error {
             CallError::Agent(error) => this.with_agent(error),
             CallError::Ended { end, .. } => this.with_end(end),
@@ -132,8 +132,15 @@ fn reason(failure: &StartFailure) -> String {
     match failure {
         StartFailure::NotExecutable(error) | StartFailure::Spawn(error) => error.to_string(),
         StartFailure::BadCwd { path, source } => format!("{}: {source}", path.display()),
-        StartFailure::Handshake(error) => error.to_string(),
+        StartFailure::Handshake(error) => call_reason(error),
         StartFailure::UnsupportedVersion { theirs } => theirs.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn call_reason(error: &CallError) -> String {
+    match error {
+        CallError::Malformed(why) => why.clone(),
         other => other.to_string(),
     }
 }

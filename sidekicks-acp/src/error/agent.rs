@@ -38,7 +38,7 @@ impl AgentError {
 
     /// Reads the `error` of a reply, whatever its shape. `methods` are those of the handshake.
     pub(crate) fn read(error: &str, methods: &[AuthMethod]) -> Self {
-        let error: Value = serde_json::from_str(error).unwrap_or_default();
+        let error = crate::raw::value(error);
         let code = code(&error["code"]);
         let data = error.get("data").filter(|data| !data.is_null()).cloned();
         let said = match &error {

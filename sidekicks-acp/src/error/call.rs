@@ -48,6 +48,10 @@ pub enum CallError {
     /// A session's working folder must be an absolute path. Nothing was sent.
     #[error("the working folder is not an absolute path: {}", .0.display())]
     RelativeCwd(PathBuf),
+    /// Something in the call is not Unicode, such as the name of a folder, and so cannot be written as JSON. Nothing was
+    /// sent.
+    #[error("the call cannot be written as JSON: {0}")]
+    NotUnicode(String),
 }
 
 impl CallError {
@@ -66,6 +70,7 @@ impl CallError {
             Self::EmptyPrompt => "empty-prompt",
             Self::UnsupportedContent(_) => "unsupported-content",
             Self::RelativeCwd(_) => "relative-workspace",
+            Self::NotUnicode(_) => "not-unicode",
         }
     }
 

@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use super::family;
+
 /// A process group whose leader has not been reaped.
 ///
 /// A number is free for somebody else once its leader is reaped and its group is empty, so the reap happens under the
@@ -27,8 +29,11 @@ impl Group {
         }
     }
 
+    /// Kills the group, and the leader's descendants in other groups as far as the system lists them.
     pub(super) fn kill(&self) {
-        self.signal(Signal::SIGKILL);
+        if let Some(leader) = *self.lock() {
+            kill_family(leader);
+        }
     }
 
     /// Runs `reap`, which frees the number; no signal goes out meanwhile or after.
@@ -41,13 +46,23 @@ impl Group {
     /// Kills it for the last time: from here on somebody else reaps the leader, at a time that is not known here.
     pub(super) fn give_up(&self) {
         if let Some(leader) = self.lock().take() {
-            let _ = killpg(leader, Signal::SIGKILL);
+            kill_family(leader);
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Pid>> {
         self.leader.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn kill_family(leader: Pid) {
+    // Stopped first, so that nobody leaves the group while the others are looked for; afterwards nobody's parent tells.
+    let _ = killpg(leader, Signal::SIGSTOP);
+    let others = family::descendants(leader.as_raw());
+    let _ = killpg(leader, Signal::SIGKILL);
+    others.into_iter().for_each(|member| {
+        member.kill();
+    });
 }
 
 impl fmt::Debug for Group {

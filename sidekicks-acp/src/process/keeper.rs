@@ -188,7 +188,7 @@ impl Keeper {
         if let Some(status) = watch.exits_within(policy.term).await {
             return (StopStep::Term, Some(status));
         }
-        self.group.kill();
+        self.group.signal(Signal::SIGKILL);
         match timeout(policy.kill, watch.exit.wait()).await {
             Ok(status) => (StopStep::Kill, Some(status)),
             Err(_) => (StopStep::Stuck, None),
@@ -198,7 +198,7 @@ impl Keeper {
     /// Ends what the agent left in its group; tells how many had to be signalled for it.
     async fn end_group(&self, watch: &mut Watch, policy: &StopPolicy, step: StopStep) -> usize {
         let Some(members) = members(self.pid).await else {
-            self.group.kill();
+            self.group.signal(Signal::SIGKILL);
             return 0;
         };
         if members == 0 {
@@ -215,7 +215,7 @@ impl Keeper {
             () = watch.hurried() => members,
         };
         if left > 0 {
-            self.group.kill();
+            self.group.signal(Signal::SIGKILL);
             left_after(self.pid, DISAPPEARING).await;
         }
         if signalled { left } else { members }

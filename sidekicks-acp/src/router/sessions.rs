@@ -11,7 +11,7 @@ use super::{Addressed, Pending, Router, State, TimerGuard, no_session};
 use crate::error::{CallError, End};
 use crate::outbox::Outbox;
 use crate::raw::RawJson;
-use crate::schema::{ContentBlock, SessionId};
+use crate::schema::SessionId;
 use crate::session::{
     OpenedSession, PermissionRequest, PromptId, Question, Queue, SessionEvent, StopReason, TurnEnd, Update,
 };
@@ -80,7 +80,7 @@ impl Router {
         }
     }
 
-    pub(crate) fn prompt(&self, session: &SessionId, content: &[ContentBlock]) -> Result<PromptId, CallError> {
+    pub(crate) fn prompt(&self, session: &SessionId, content: &Value) -> Result<PromptId, CallError> {
         let mut state = self.lock();
         let prompt = state.number();
         let Some(open) = state.sessions.open.get_mut(session) else {

@@ -31,7 +31,8 @@ pub enum PermissionOutcome {
     Cancelled,
 }
 
-/// The agent asks for permission, and waits for the answer.
+/// The agent asks for permission, and waits for the answer. `sidekicks-conversations` shows it as a `Permission`, and
+/// calls *resolved* what is *settled* here.
 ///
 /// It is settled exactly once: by [`select`](Self::select), by [`cancel`](Self::cancel), by dropping it (which answers
 /// "cancelled"), or by the agent or a cancelled turn, of which [`SessionEvent::Withdrawn`](crate::SessionEvent) tells.
@@ -48,7 +49,7 @@ pub struct PermissionRequest {
     question: Arc<Question>,
 }
 
-/// One answer that the agent offers.
+/// One answer that the agent offers; a `Choice` in `sidekicks-conversations`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionOption {

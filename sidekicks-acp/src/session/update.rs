@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::raw::RawJson;
+use crate::raw::{RawJson, lenient};
 use crate::schema::SessionUpdate;
 
 /// One `session/update`: typed where this version knows it, and always the raw JSON.
@@ -54,7 +54,7 @@ fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
         word: String,
     }
 
-    let word = match serde_json::from_str::<Tag>(raw) {
+    let word = match lenient::<Tag>(raw) {
         Ok(tag) => tag.word,
         Err(error) => return Err(Unrecognised { word: String::new(), why: error.to_string() }),
     };
@@ -63,13 +63,13 @@ fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
         "agent_thought_chunk" => body(raw, SessionUpdate::AgentThoughtChunk),
         "tool_call" => body(raw, SessionUpdate::ToolCall),
         "tool_call_update" => body(raw, SessionUpdate::ToolCallUpdate),
-        _ => serde_json::from_str(raw),
+        _ => lenient(raw),
     };
     read.map_err(|error| Unrecognised { word, why: error.to_string() })
 }
 
 fn body<T: DeserializeOwned>(raw: &str, variant: fn(T) -> SessionUpdate) -> serde_json::Result<SessionUpdate> {
-    serde_json::from_str(raw).map(variant)
+    lenient(raw).map(variant)
 }
 
 #[cfg(test)]
@@ -100,6 +100,15 @@ mod tests {
             assert_eq!(update.raw.as_str(), json);
             assert_eq!(Update::new(serde_json::from_str(json).unwrap()), update);
         }
+    }
+
+    #[test]
+    fn half_a_character_costs_only_itself() {
+        let json = r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a\ud83d"}}"#;
+        let update = read(json);
+        let Ok(SessionUpdate::AgentMessageChunk(chunk)) = &update.typed else { panic!("{update:?}") };
+        assert_eq!(serde_json::to_value(&chunk.content).unwrap()["text"], "a\u{FFFD}");
+        assert_eq!((update.raw.as_str(), &update.raw.to_value()["content"]["text"]), (json, &"a\u{FFFD}".into()));
     }
 
     #[test]

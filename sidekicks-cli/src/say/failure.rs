@@ -51,6 +51,7 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
             format!("{program} is not a program that may be run"),
             format!("{program} n’est pas un programme qu’on peut lancer"),
         ),
+        "not-unicode" => both("cannot be told this", "ne peut pas recevoir cela"),
         "program-not-found" => (
             format!("the program {program} was not found; is it installed, and on the PATH?"),
             format!("le programme {program} est introuvable\u{202f}; est-il installé, et dans le PATH\u{202f}?"),
