@@ -48,7 +48,8 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "PROGRAM ARG…")]
     pub(crate) agent_command: Option<String>,
 
-    /// The folder that the agent works in. By default the current one.
+    /// The folder that the agent works in: that of its session. By default the current one, in which it is started in
+    /// any case.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 }

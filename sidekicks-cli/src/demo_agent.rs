@@ -2,7 +2,7 @@
 //!
 //! It needs no network and no model, so the first run of sidekicks works on a fresh machine. It is written on the
 //! official SDK, and is what people try an interface with: honest, quick and well-behaved. Only JSON-RPC goes to
-//! stdout. It ends when its stdin is closed, and no command outlives it.
+//! stdout. It ends when its stdin is closed, and with it every command, but for what left the command's process group.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -46,7 +46,12 @@ pub(crate) enum Say<'a> {
         agent: &'a str,
         title: &'a str,
     },
-    /// The same, and the agent offers no way to say no.
+    /// The person gave no answer.
+    RejectedUnanswered {
+        agent: &'a str,
+        title: &'a str,
+    },
+    /// Nobody answers, and the agent offers no way to say no.
     CancelledUnasked {
         agent: &'a str,
         title: &'a str,
@@ -133,14 +138,21 @@ impl Say<'_> {
                     ),
                 )
             }
+            Self::RejectedUnanswered { agent, title } => {
+                let (agent, title) = (word(agent), word(title));
+                (
+                    format!("{agent} got no answer ({title}), so it was rejected once"),
+                    format!("{agent} n’a pas eu de réponse ({title}), le refus vaut pour cette fois"),
+                )
+            }
             Self::CancelledUnasked { agent, title } => {
                 let (agent, title) = (word(agent), word(title));
                 (
                     format!(
-                        "{agent} asked for permission ({title}); there is no terminal to ask on and no way to say no, so it was stopped"
+                        "{agent} asked for permission ({title}); nobody answered and there is no way to say no, so it was stopped"
                     ),
                     format!(
-                        "{agent} a demandé une autorisation ({title})\u{202f}; sans terminal où poser la question ni moyen de refuser, il a été arrêté"
+                        "{agent} a demandé une autorisation ({title})\u{202f}; sans réponse ni moyen de refuser, il a été arrêté"
                     ),
                 )
             }

@@ -113,7 +113,7 @@ fn an_allowed_command_runs_and_its_output_streams() {
     assert_eq!(end["status"], "failed");
     assert_eq!(output(end), "```\none\ntwo\n```");
     assert_eq!(end["rawOutput"], json!({"exitCode": 3, "signal": null, "omittedBytes": 0}));
-    assert!(turn.text().contains("ended with exit code 3"));
+    assert!(turn.text().contains("ended with exit code 3:\n\n```\none\ntwo\n```"), "{}", turn.text());
     assert_eq!(turn.stop_reason(), "end_turn");
 }
 

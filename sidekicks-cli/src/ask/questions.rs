@@ -29,8 +29,8 @@ pub(super) enum Verdict {
     Answer(PermissionId, String),
     /// The person wants the agent stopped.
     Stop,
-    /// There is nobody to ask: nothing is allowed that nobody saw. `None` where the agent offers no way to say no.
-    Unasked(Box<Permission>, Option<String>),
+    /// Nobody answers, and nothing is allowed that nobody allowed: the option that says no, if the agent offers one.
+    Unanswered { permission: Box<Permission>, no: Option<String>, asked: bool },
     /// Nothing, for now.
     Wait,
 }
@@ -44,7 +44,10 @@ impl Questions {
     pub(super) fn ask(&mut self, mirror: &Transcript) -> io::Result<Verdict> {
         let open = mirror.permissions.iter().find(|open| !self.done.contains(&open.id));
         let Some(permission) = open.filter(|_| self.shown.is_none()) else { return Ok(Verdict::Wait) };
-        let Some(terminal) = &self.terminal else { return Ok(self.unasked(&Permission::clone(permission))) };
+        let Some(terminal) = &self.terminal else {
+            let permission = Permission::clone(permission);
+            return Ok(self.unanswered(permission, false));
+        };
         let note = self.note.take().unwrap_or_default();
         let card = card::card(permission, self.lang, terminal.width());
         self.shown = Some((Permission::clone(permission), terminal.ask(format!("{note}\n{card}"))?));
@@ -56,7 +59,7 @@ impl Questions {
         let Some((_, question)) = &mut self.shown else { return std::future::pending().await };
         let line = question.answer().await;
         let Some((permission, _)) = self.shown.take() else { return Verdict::Wait };
-        let Some(line) = line else { return self.unasked(&permission) };
+        let Some(line) = line else { return self.unanswered(permission, true) };
         match card::reply(&permission, &line) {
             Reply::Option(option) => {
                 self.done.insert(permission.id.clone());
@@ -86,14 +89,15 @@ impl Questions {
         }
     }
 
-    /// Asks nothing any more.
-    pub(super) fn give_up(&mut self, mirror: &Transcript) {
-        self.shown = None;
+    /// Asks nothing any more; tells whether a card was shown.
+    pub(super) fn give_up(&mut self, mirror: &Transcript) -> bool {
         self.done.extend(mirror.permissions.iter().map(|open| open.id.clone()));
+        self.shown.take().is_some()
     }
 
-    fn unasked(&mut self, permission: &Permission) -> Verdict {
+    fn unanswered(&mut self, permission: Permission, asked: bool) -> Verdict {
         self.done.insert(permission.id.clone());
-        Verdict::Unasked(Box::new(permission.clone()), card::rejection(permission).map(|no| no.id.clone()))
+        let no = card::rejection(&permission).map(|no| no.id.clone());
+        Verdict::Unanswered { permission: Box::new(permission), no, asked }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
-use sidekicks_conversations::{Message, MessageId, Part, PartKind, Role, ToolPart, Transcript};
+use sidekicks_conversations::{Message, MessageId, Part, Role, ToolPart, Transcript};
 
 use crate::harmless::{harmless, one_line};
 use crate::lang::Lang;
@@ -24,14 +24,25 @@ pub(super) struct Screen {
     lang: Lang,
     /// Whether a terminal reads stdout; a pipe gets the agent's text to the byte.
     to_terminal: bool,
-    /// How much of each text part was shown, in bytes; for a tool how far it was.
-    shown: HashMap<(MessageId, usize), usize>,
+    /// What was shown of each answer.
+    shown: HashMap<MessageId, Shown>,
     /// The system's messages that were shown.
     told: HashSet<MessageId>,
     /// Whether any of the answer was shown, and whether it ended with a line feed.
     answered: bool,
     at_line_start: bool,
     pending: Vec<(Stream, String)>,
+}
+
+/// What was shown of one answer.
+#[derive(Default)]
+struct Shown {
+    /// The parts before this one are done with: a long answer is not gone through anew for each frame.
+    done: usize,
+    /// How much was shown of each part after those: of a text its bytes, of a tool how far it was.
+    parts: HashMap<usize, usize>,
+    /// Whether a text was begun.
+    spoke: bool,
 }
 
 /// How far a tool was shown.
@@ -80,6 +91,11 @@ impl Screen {
         }
     }
 
+    /// Ends a line that somebody else left open on the terminal.
+    pub(super) fn break_line(&mut self) {
+        self.push(Stream::Stderr, "\n".to_owned());
+    }
+
     /// Ends the answer with a line feed, where it has none.
     pub(super) fn finish(&mut self) {
         if self.answered && !self.at_line_start {
@@ -95,46 +111,57 @@ impl Screen {
     }
 
     fn answer(&mut self, message: &Message) {
-        for (index, part) in message.parts.iter().enumerate() {
-            match part {
+        let mut shown = self.shown.remove(&message.id).unwrap_or_default();
+        let last = message.parts.len().saturating_sub(1);
+        for (index, part) in message.parts.iter().enumerate().skip(shown.done) {
+            let before = shown.parts.get(&index).copied().unwrap_or_default();
+            let (now, done) = match part {
                 Part::Text { text, .. } => {
-                    let shown = self.shown.entry((message.id.clone(), index)).or_default();
-                    if text.len() > *shown {
-                        let new = text.tail(*shown);
-                        let begins = *shown == 0;
-                        *shown = text.len();
-                        if begins && self.answered && follows_something(message, index) {
+                    if text.len() > before {
+                        if before == 0 && shown.spoke {
                             self.separate();
                         }
-                        self.write(&new);
+                        shown.spoke = true;
+                        self.write(&text.tail(before));
                     }
+                    (text.len(), index < last)
                 }
-                Part::Tool(tool) => self.tool(message, index, tool),
-                _ => {}
+                Part::Tool(tool) => {
+                    let now = self.tool(tool, before);
+                    (now, now == ENDED)
+                }
+                _ => (0, index < last),
+            };
+            if done && index == shown.done {
+                shown.done += 1;
+                shown.parts.remove(&index);
+            } else {
+                shown.parts.insert(index, now);
             }
         }
+        self.shown.insert(message.id.clone(), shown);
     }
 
-    /// One line when a tool begins, one when it ends.
-    fn tool(&mut self, message: &Message, index: usize, tool: &ToolPart) {
+    /// One line when a tool begins, one when it ends; gives how far it is shown.
+    fn tool(&mut self, tool: &ToolPart, before: usize) -> usize {
         let sign = match tool.status.as_str() {
             "completed" => "✓",
             "failed" => "✗",
             "cancelled" | "unfinished" => "–",
             _ => "•",
         };
-        let far = if sign == "•" { BEGUN } else { ENDED };
-        let shown = self.shown.entry((message.id.clone(), index)).or_default();
-        if far > *shown && !tool.title.is_empty() {
-            *shown = far;
-            self.note(&format!("{sign} {}", one_line(&tool.title, 100)));
+        let now = if sign == "•" { BEGUN } else { ENDED };
+        if now <= before || tool.title.is_empty() {
+            return before;
         }
+        self.note(&format!("{sign} {}", one_line(&tool.title, 100)));
+        now
     }
 
     fn system(&mut self, agent: &str, message: &Message) {
         let Some(code) = message.code.as_deref() else { return };
-        // Of these the failure of the turn says more.
-        let said = matches!(code, "agent-unavailable" | "login-required");
+        // Of the first two the failure of the turn says more; how the agent leaves after its answer is no news here.
+        let said = matches!(code, "agent-unavailable" | "login-required" | "agent-exited");
         if !said && self.told.insert(message.id.clone()) {
             self.say(Say::System { agent, code });
         }
@@ -168,9 +195,4 @@ impl Screen {
             _ => self.pending.push((stream, text)),
         }
     }
-}
-
-/// Whether text stands before this part in the message.
-fn follows_something(message: &Message, index: usize) -> bool {
-    message.parts[..index].iter().any(|part| part.kind() == PartKind::Text)
 }

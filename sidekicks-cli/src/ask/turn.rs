@@ -199,7 +199,7 @@ impl Asking {
                 let _ = self.conversation.answer(&id, &option);
             }
             Verdict::Stop => self.stop(),
-            Verdict::Unasked(permission, no) => {
+            Verdict::Unanswered { permission, no, asked } => {
                 let agent = permission.agent.as_str();
                 let title = [
                     permission.command.as_deref(),
@@ -207,13 +207,20 @@ impl Asking {
                     permission.tool_call_id.as_deref(),
                 ];
                 let title = title.into_iter().flatten().find(|title| !title.trim().is_empty()).unwrap_or("?");
+                let screen = self.view.screen();
+                if asked {
+                    screen.break_line();
+                }
                 match no {
                     Some(no) => {
-                        self.view.screen().say(Say::RejectedUnasked { agent, title });
+                        screen.say(match asked {
+                            true => Say::RejectedUnanswered { agent, title },
+                            false => Say::RejectedUnasked { agent, title },
+                        });
                         let _ = self.conversation.answer(&permission.id, &no);
                     }
                     None => {
-                        self.view.screen().say(Say::CancelledUnasked { agent, title });
+                        screen.say(Say::CancelledUnasked { agent, title });
                         self.stop();
                     }
                 }
@@ -224,7 +231,9 @@ impl Asking {
 
     /// Stops the turn; what it still asks is put to nobody.
     fn stop(&mut self) {
-        self.questions.give_up(&self.mirror);
+        if self.questions.give_up(&self.mirror) {
+            self.view.screen().break_line(); // The card waits for an answer on its last line.
+        }
         self.conversation.stop();
     }
 
@@ -242,7 +251,7 @@ impl Asking {
             if let Some(stderr) = &failure.stderr {
                 screen.quote(last_lines(stderr));
             }
-            if let Some(methods) = &failure.methods {
+            if let Some(methods) = failure.methods.as_ref().filter(|methods| !methods.is_empty()) {
                 let names: Vec<String> = methods.iter().map(|method| method.name().to_owned()).collect();
                 screen.say(Say::LoginMethods(&names));
             }

@@ -42,7 +42,7 @@ impl Turn {
                     Some(signal) => format!("was ended by {signal}"),
                     None => format!("ended with exit code {}", status.code().unwrap_or_default()),
                 };
-                self.tell(&format!("{} {end}.", code(command))).await
+                self.tell(&format!("{} {end}{}", code(command), last_lines(&tail))).await
             }
             Err(error) => {
                 self.fail(&error.to_string()).await?;
@@ -170,6 +170,23 @@ impl Turn {
 
 fn with(status: ToolCallStatus) -> ToolCallUpdateFields {
     ToolCallUpdateFields::new().status(status)
+}
+
+/// How many lines of a command's output are repeated in the answer.
+const LINES: usize = 20;
+
+/// The rest of the sentence that tells how a command ended: what it wrote, which not every interface shows by itself.
+fn last_lines(tail: &Tail) -> String {
+    let text = tail.text();
+    let lines: Vec<&str> = text.lines().collect();
+    let skipped = lines.len().saturating_sub(LINES);
+    match lines.get(skipped..) {
+        None | Some([]) => ".".to_owned(),
+        Some(last) if skipped > 0 || tail.omitted() > 0 => {
+            format!(". Its last lines:\n\n{}", code_block(&last.join("\n")))
+        }
+        Some(all) => format!(":\n\n{}", code_block(&all.join("\n"))),
+    }
 }
 
 /// What a command wrote, as a tool call shows it.

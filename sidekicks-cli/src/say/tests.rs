@@ -57,6 +57,7 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::NotAnOption,
         Say::TakenBack { agent: "riker" },
         Say::RejectedUnasked { agent: "riker", title: "ls" },
+        Say::RejectedUnanswered { agent: "riker", title: "ls" },
         Say::CancelledUnasked { agent: "riker", title: "ls" },
         Say::Empty { agent: "riker" },
         Say::Stopping,
