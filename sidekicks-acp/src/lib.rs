@@ -54,7 +54,7 @@
 //! # What can be relied on
 //!
 //! - **Order.** What a new session says comes through one queue in the order in which the agent wrote it: the outcome of
-//!   opening first (what came before it follows), then updates, questions and ends of turns. An update that was written before the reply to a prompt
+//!   opening first, then updates, questions and ends of turns. An update that was written before the reply to a prompt
 //!   comes before [`SessionEvent::TurnEnded`], and one written after it comes after.
 //! - **Everything ends.** Each prompt has exactly one `TurnEnded`. Every other call ends with its result, an error, a
 //!   timeout or the end of the connection; a prompt has no timeout, since an agent may work for hours.

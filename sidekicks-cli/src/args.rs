@@ -64,6 +64,7 @@ Examples:
   sidekicks ask demo \"run: ls -l\"
   git diff | sidekicks ask demo \"explain this\" -
   sidekicks ask --agent-command \"opencode acp\" \"what is this project?\"
+  sidekicks ask demo -- \"- a prompt that begins with a dash\"
 
 Exit codes:
   0  the agent answered               4  it could not be started, or wants a login

@@ -65,6 +65,9 @@ pub(crate) enum Say<'a> {
         agent: &'a str,
     },
     Stopping,
+    StartTakesLong {
+        agent: &'a str,
+    },
     StopTakesLong {
         agent: &'a str,
     },
@@ -165,6 +168,13 @@ impl Say<'_> {
                 )
             }
             Self::Stopping => pair("stopping… (Ctrl-C again to hurry)", "arrêt en cours… (Ctrl-C encore pour presser)"),
+            Self::StartTakesLong { agent } => {
+                let agent = word(agent);
+                (
+                    format!("waiting for {agent} to be ready, for a minute at most (Ctrl-C to stop)"),
+                    format!("{agent} se prépare, une minute au plus (Ctrl-C pour arrêter)"),
+                )
+            }
             Self::StopTakesLong { agent } => {
                 let agent = word(agent);
                 (

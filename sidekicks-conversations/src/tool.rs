@@ -153,7 +153,9 @@ fn output(raw: &Value) -> Option<String> {
             let mut texts = known.iter().filter_map(|key| fields.get(*key).and_then(Value::as_str));
             let first = texts.next();
             let text = first.filter(|text| !text.is_empty()).or(texts.find(|text| !text.is_empty())).or(first);
-            text.map(str::to_owned).or_else(|| serde_json::to_string_pretty(raw).ok())
+            // How a command ended is no output of it.
+            let ended = ["exitCode", "exit_code", "exitStatus"].iter().any(|key| fields.contains_key(*key));
+            text.map(str::to_owned).or_else(|| if ended { None } else { serde_json::to_string_pretty(raw).ok() })
         }
         other => serde_json::to_string_pretty(other).ok(),
     }
@@ -254,8 +256,9 @@ mod tests {
             (json!({"output": "text", "exitCode": 0}), Some("text")),
             (json!({"stdout": "", "exitCode": 1, "stderr": "no such file"}), Some("no such file")),
             (json!({"stdout": "", "exitCode": 0}), Some("")),
-            (json!({"exitCode": 0}), Some("{\n  \"exitCode\": 0\n}")),
+            (json!({"exitCode": 0}), None),
             (json!({}), None),
+            (json!({"exitCode": 0, "signal": null}), None),
             (json!(null), None),
             (json!([1]), Some("[\n  1\n]")),
         ];

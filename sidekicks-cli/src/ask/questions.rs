@@ -82,7 +82,8 @@ impl Questions {
         self.done.retain(open);
         if self.shown.as_ref().is_some_and(|(permission, _)| !open(&permission.id)) {
             self.shown = None;
-            if let Some(terminal) = &self.terminal {
+            // At the end of a turn that is told in other words.
+            if let Some(terminal) = self.terminal.as_ref().filter(|_| mirror.turn.busy) {
                 let agent = mirror.agent.as_str();
                 terminal.show(format!("\n{}\n", Say::TakenBack { agent }.text(self.lang)));
             }

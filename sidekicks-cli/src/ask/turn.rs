@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 use sidekicks_acp::{AgentName, SingleAgent};
 use sidekicks_conversations::{
-    AgentProfile, Conversation, Conversations, Event, Message, MessageId, Options, Subscription, Transcript,
+    AgentProfile, Conversation, Conversations, Event, Message, MessageId, Options, Subscription, Transcript, TurnPhase,
 };
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -29,6 +29,9 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// How long an agent may take to leave before a word is said about it.
 const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// How long an agent may take to be ready before a word is said about it.
+const PATIENCE_AT_START: Duration = Duration::from_secs(3);
 
 /// One question to one agent.
 pub(super) struct Asking {
@@ -132,6 +135,8 @@ impl Asking {
         let conversation = self.conversation.clone();
         let mut idle = pin!(async move { conversation.idle().await });
         let mut is_idle = false;
+        let mut slow_start = pin!(sleep(PATIENCE_AT_START));
+        let mut patient = io::stderr().is_terminal();
         loop {
             if !self.output.is_writing() {
                 self.output.write(self.view.take());
@@ -168,6 +173,12 @@ impl Asking {
                     give_up = Some(Instant::now() + LAST_WORDS);
                 }
                 () = at(give_up) => return Ok(Over::Interrupted),
+                () = slow_start.as_mut(), if patient => {
+                    patient = false;
+                    if self.mirror.turn.phase == TurnPhase::Starting && self.signal.is_none() {
+                        self.view.screen().say(Say::StartTakesLong { agent: self.mirror.agent.as_str() });
+                    }
+                }
             }
         }
     }

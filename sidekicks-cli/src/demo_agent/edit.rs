@@ -66,8 +66,12 @@ impl Edit {
         vec![Diff::new(self.path.clone(), self.after.clone()).old_text(old).into()]
     }
 
-    /// Writes the file. Makes no folders.
+    /// Writes the file, unless it is not any more what was shown. Makes no folders.
     pub(super) async fn write(&self) -> Result<usize, String> {
+        let now = Self::prepare(self.path.clone(), String::new()).await?;
+        if now.before != self.before {
+            return Err("it changed since you were asked".to_owned());
+        }
         fs::write(&self.path, &self.after).await.map_err(|error| error.to_string())?;
         Ok(self.after.len())
     }
@@ -91,6 +95,19 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_nobody_was_shown_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes");
+        for before in [None, Some("old")] {
+            let _ = before.map(|old| std::fs::write(&path, old));
+            let edit = Edit::prepare(path.clone(), "new".to_owned()).await.unwrap();
+            std::fs::write(&path, "somebody else's").unwrap();
+            assert_eq!(edit.write().await, Err("it changed since you were asked".to_owned()));
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "somebody else's");
+        }
+    }
 
     async fn shown(path: PathBuf) -> Value {
         let edit = Edit::prepare(path, "new\n".to_owned()).await.unwrap();

@@ -59,7 +59,10 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
         "prompt-pending" => both("is still answering", "répond encore"),
         "relative-workspace" => both("needs an absolute path to work in", "a besoin d’un chemin absolu où travailler"),
         "start-failed" => (format!("{program} could not be started"), format!("{program} n’a pas pu être lancé")),
-        "start-timeout" => both("was not ready in time", "n’a pas été prêt à temps"),
+        "start-timeout" => both(
+            "was not ready in time; does it speak the Agent Client Protocol when it is started so?",
+            "n’a pas été prêt à temps\u{202f}; lancé ainsi, parle-t-il l’Agent Client Protocol\u{202f}?",
+        ),
         "timeout" => both("did not answer in time", "n’a pas répondu à temps"),
         "too-large" => both("needs more room than there is", "a besoin de plus de place qu’il n’y en a"),
         "too-long" => both("gave an answer that is too long to read", "a donné une réponse trop longue pour être lue"),

@@ -61,6 +61,7 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::CancelledUnasked { agent: "riker", title: "ls" },
         Say::Empty { agent: "riker" },
         Say::Stopping,
+        Say::StartTakesLong { agent: "riker" },
         Say::StopTakesLong { agent: "riker" },
         Say::ReadingStdin,
         Say::UnknownAgent { name: "demp" },
