@@ -133,22 +133,24 @@ async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
     let mut borrowing: Option<(Ticket, Borrowing)> = None;
     let mut session: Option<SessionEvents> = None;
     loop {
-        let deadline = {
-            let Some(shared) = conversation.upgrade() else { return };
+        let Some(shared) = conversation.upgrade() else { return };
+        let (wanted, change, deadline) = {
             let mut core = shared.core();
-            match core.wants_lease() {
-                None => borrowing = None, // Also a start that nobody waits for any more.
-                Some((ticket, _)) if borrowing.as_ref().is_some_and(|(pending, _)| *pending == ticket) => {}
-                Some((ticket, connector)) => {
-                    let request = Borrow::by(shared.agent.as_str());
-                    borrowing = Some((ticket, Box::pin(async move { connector.borrow(request).await })));
-                }
-            }
-            if let Some(change) = core.take_session_change() {
-                session = change;
-            }
-            core.deadline()
+            (core.wants_lease(), core.take_session_change(), core.deadline())
         };
+        // Outside the lock: a start that is given up is killed here, and questions that are dropped are answered.
+        match wanted {
+            None => borrowing = None,
+            Some((ticket, _)) if borrowing.as_ref().is_some_and(|(pending, _)| *pending == ticket) => {}
+            Some((ticket, connector)) => {
+                let request = Borrow::by(shared.agent.as_str());
+                borrowing = Some((ticket, Box::pin(async move { connector.borrow(request).await })));
+            }
+        }
+        if let Some(change) = change {
+            session = change;
+        }
+        drop(shared);
         // What the agent said comes before what is had anew: the end of a session before its successor.
         let input = tokio::select! {
             biased;

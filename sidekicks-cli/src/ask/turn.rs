@@ -120,7 +120,7 @@ impl Asking {
         }
         self.view.screen().say(Say::CannotWrite { reason: &error.to_string() });
         self.output.write(self.view.take());
-        let _ = self.output.written().await; // Stdout is not written to here.
+        let _ = self.last_words().await; // Stdout is not written to here; a signal is still heard.
         exit::FAILED
     }
 
