@@ -21,7 +21,7 @@ use crate::raw::RawJson;
 use crate::report::Traffic;
 use crate::schema::SessionId;
 use crate::session::Queue;
-use crate::wire::{Heard, Message};
+use crate::wire::{Cut, Heard, Message};
 
 use sessions::Sessions;
 
@@ -64,6 +64,7 @@ impl Drop for TimerGuard {
     }
 }
 
+const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 
@@ -137,9 +138,7 @@ impl Router {
             return; // Settled; what still comes is read only so that the agent can leave.
         }
         match heard {
-            Heard::Message(Message::Response { id, outcome }) => state.reply(id, outcome),
-            Heard::Message(Message::Notification { method, params }) => self.notification(&mut state, &method, params),
-            Heard::Message(Message::Request { id, method, params }) => self.request(&mut state, id, &method, params),
+            Heard::Message { message, .. } => self.message(&mut state, message),
             Heard::Noise(line) => {
                 tracing::debug!(line = %String::from_utf8_lossy(&line[..line.len().min(200)]), "noise");
                 state.traffic.noise(line);
@@ -147,7 +146,20 @@ impl Router {
             Heard::TooLong { head, length } => {
                 tracing::warn!(length, head = %String::from_utf8_lossy(&head[..head.len().min(200)]), "line too long");
                 state.traffic.too_long += 1;
+                match Cut::read(head) {
+                    Cut::Reply(id) => state.answered(&id, |_| Err(CallError::TooLong(length))),
+                    Cut::Request(id) => self.outbox.refuse(&RawJson::copied(&id), &too_long(length)),
+                    Cut::Unknown => {}
+                }
             }
+        }
+    }
+
+    fn message(&self, state: &mut State, message: Message<'_>) {
+        match message {
+            Message::Response { id, outcome } => state.reply(id, outcome),
+            Message::Notification { method, params } => self.notification(state, &method, params),
+            Message::Request { id, method, params } => self.request(state, id, &method, params),
         }
     }
 
@@ -228,14 +240,18 @@ impl State {
     }
 
     fn reply(&mut self, id: &RawValue, outcome: Result<&RawValue, &RawValue>) {
-        let Some((call, pending)) = call_number(id).and_then(|call| self.pending.remove_entry(&call)) else {
-            // Agents answer a line that they could not read with `id: null`.
-            tracing::debug!(id = id.get(), ?outcome, "reply to no call");
-            self.traffic.stray_replies += 1;
-            return;
-        };
-        let outcome = outcome.map(RawJson::copied).map_err(|error| self.agent.error(error.get()).into());
-        self.settle(call, pending, outcome);
+        self.answered(id, |agent| outcome.map(RawJson::copied).map_err(|error| agent.error(error.get()).into()));
+    }
+
+    fn answered(&mut self, id: &RawValue, outcome: impl FnOnce(&AgentInfo) -> Result<RawJson, CallError>) {
+        match call_number(id).and_then(|call| self.pending.remove_entry(&call)) {
+            Some((call, pending)) => self.settle(call, pending, outcome(&Arc::clone(&self.agent))),
+            None => {
+                // Agents answer a line that they could not read with `id: null`.
+                tracing::debug!(id = id.get(), "reply to no call");
+                self.traffic.stray_replies += 1;
+            }
+        }
     }
 
     fn settle(&mut self, call: u64, pending: Pending, outcome: Result<RawJson, CallError>) {
@@ -261,6 +277,11 @@ struct Addressed<'a> {
     session_id: SessionId,
     #[serde(borrow, default)]
     update: Option<&'a RawValue>,
+}
+
+/// A request longer than we read.
+fn too_long(length: u64) -> Value {
+    json!({ "code": INVALID_REQUEST, "message": format!("Request too long: {length} bytes on one line") })
 }
 
 /// Parameters that name no session.

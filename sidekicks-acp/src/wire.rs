@@ -4,12 +4,14 @@
 //! the contract is that every message among them is found and nothing else is ever answered.
 
 mod cleaning;
+mod cut;
 mod gathering;
 mod lines;
 mod message;
 mod reader;
 mod surrogates;
 
+pub(crate) use cut::Cut;
 pub(crate) use message::Message;
 pub(crate) use reader::{Heard, MessageReader};
 pub(crate) use surrogates::mended;

@@ -10,14 +10,15 @@ use super::message::{Message, Parts};
 /// What was heard on an agent's output.
 #[derive(Debug)]
 pub(crate) enum Heard<'a> {
-    Message(Message<'a>),
+    Message {
+        message: Message<'a>,
+        /// All of it as it was written, but for broken bytes.
+        text: &'a [u8],
+    },
     /// A line that is no message, and is never answered.
     Noise(&'a [u8]),
     /// A line over the limit: its first bytes and its whole length.
-    TooLong {
-        head: &'a [u8],
-        length: u64,
-    },
+    TooLong { head: &'a [u8], length: u64 },
 }
 
 /// Turns chunks of bytes into messages and noise, in order.
@@ -96,7 +97,10 @@ fn complete(bytes: &[u8]) -> bool {
 fn objects(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
     // Nearly every line is exactly one message.
     match serde_json::from_slice::<Parts<'_>>(bytes) {
-        Ok(parts) => return each(parts.message().map_or(Heard::Noise(line), Heard::Message)),
+        Ok(parts) => {
+            let heard = parts.message().map(|message| Heard::Message { message, text: bytes });
+            return each(heard.unwrap_or(Heard::Noise(line)));
+        }
         Err(_) if std::str::from_utf8(bytes).is_err() => {
             // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
             let lossy = String::from_utf8_lossy(bytes);
@@ -109,10 +113,11 @@ fn objects(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
     while rest.first() == Some(&b'{') {
         let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<Parts<'_>>();
         let Some(Ok(parts)) = stream.next() else { break };
-        rest = undecorated(&rest[stream.byte_offset()..]);
+        let (text, after) = rest.split_at(stream.byte_offset());
+        rest = undecorated(after);
         if let Some(message) = parts.message() {
             heard = true;
-            each(Heard::Message(message));
+            each(Heard::Message { message, text });
         }
     }
     if !heard {
@@ -131,9 +136,10 @@ fn batch(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
         _ => return each(Heard::Noise(line)),
     };
     for element in elements {
-        match serde_json::from_str::<Parts<'_>>(element.get()).map(Parts::message) {
-            Ok(Some(message)) => each(Heard::Message(message)),
-            _ => each(Heard::Noise(element.get().as_bytes())),
+        let text = element.get().as_bytes();
+        match serde_json::from_slice::<Parts<'_>>(text).map(Parts::message) {
+            Ok(Some(message)) => each(Heard::Message { message, text }),
+            _ => each(Heard::Noise(text)),
         }
     }
 }
@@ -147,10 +153,12 @@ mod tests {
         let mut seen = Vec::new();
         let mut each = |heard: Heard<'_>| {
             seen.push(match heard {
-                Heard::Message(Message::Request { id, method, .. }) => format!("request {id} {method}"),
-                Heard::Message(Message::Notification { method, .. }) => format!("notification {method}"),
-                Heard::Message(Message::Response { id, outcome: Ok(result) }) => format!("result {id} {result}"),
-                Heard::Message(Message::Response { id, outcome: Err(error) }) => format!("error {id} {error}"),
+                Heard::Message { message, .. } => match message {
+                    Message::Request { id, method, .. } => format!("request {id} {method}"),
+                    Message::Notification { method, .. } => format!("notification {method}"),
+                    Message::Response { id, outcome: Ok(result) } => format!("result {id} {result}"),
+                    Message::Response { id, outcome: Err(error) } => format!("error {id} {error}"),
+                },
                 Heard::Noise(bytes) => format!("noise {}", String::from_utf8_lossy(bytes)),
                 Heard::TooLong { length, .. } => format!("too long {length}"),
             });
