@@ -138,7 +138,7 @@ impl Router {
             return; // Settled; what still comes is read only so that the agent can leave.
         }
         match heard {
-            Heard::Message { message, .. } => self.message(&mut state, message),
+            Heard::Message(message) => self.message(&mut state, message),
             Heard::Noise(line) => {
                 tracing::debug!(line = %String::from_utf8_lossy(&line[..line.len().min(200)]), "noise");
                 state.traffic.noise(line);

@@ -9,13 +9,8 @@ pub(crate) fn undecorated(line: &[u8]) -> &[u8] {
     line
 }
 
-/// Whether nothing but decoration stands in `rest`.
-pub(crate) fn is_decoration(rest: &[u8]) -> bool {
-    decoration(rest) == rest.len()
-}
-
 /// The length of the decoration that `bytes` starts with.
-fn decoration(bytes: &[u8]) -> usize {
+pub(crate) fn decoration(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let rest = &bytes[at..];
@@ -71,7 +66,7 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(undecorated(line), expected, "{:?}", String::from_utf8_lossy(line));
         }
-        assert!(is_decoration(b" \x1b[0m\x1b]0;unfinished"));
-        assert!(!is_decoration(b" \x1b[0mx"));
+        assert_eq!(decoration(b" \x1b[0m\x1b]0;unfinished"), 19);
+        assert_eq!(decoration(b" \x1b[0mx"), 5);
     }
 }

@@ -1,8 +1,11 @@
 //! Finding the messages among everything an agent writes.
 
+use std::fmt;
+
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::cleaning::{is_decoration, undecorated};
+use super::cleaning::{decoration, undecorated};
 use super::gathering::{Gathering, Progress};
 use super::lines::{Line, Lines};
 use super::message::{Message, Parts};
@@ -10,15 +13,14 @@ use super::message::{Message, Parts};
 /// What was heard on an agent's output.
 #[derive(Debug)]
 pub(crate) enum Heard<'a> {
-    Message {
-        message: Message<'a>,
-        /// All of it as it was written, but for broken bytes.
-        text: &'a [u8],
-    },
+    Message(Message<'a>),
     /// A line that is no message, and is never answered.
     Noise(&'a [u8]),
     /// A line over the limit: its first bytes and its whole length.
-    TooLong { head: &'a [u8], length: u64 },
+    TooLong {
+        head: &'a [u8],
+        length: u64,
+    },
 }
 
 /// Turns chunks of bytes into messages and noise, in order.
@@ -66,7 +68,7 @@ fn hear(gathering: &mut Option<Gathering>, line: Line<'_>, each: &mut impl FnMut
                 Progress::Balanced => {
                     let text = std::mem::take(&mut gathered.text);
                     *gathering = None;
-                    objects(&text, &text, each);
+                    values(&text, &text, each);
                 }
             };
         }
@@ -75,8 +77,7 @@ fn hear(gathering: &mut Option<Gathering>, line: Line<'_>, each: &mut impl FnMut
     match bytes.first() {
         None => {} // A blank line says nothing.
         Some(b'{') if bytes == b"{" => *gathering = Some(Gathering::begun()),
-        Some(b'{') => objects(bytes, line, each),
-        Some(b'[') => batch(bytes, line, each),
+        Some(b'{' | b'[') => values(bytes, line, each),
         Some(_) => each(Heard::Noise(line)),
     }
 }
@@ -88,60 +89,78 @@ fn give_up(gathering: &mut Option<Gathering>, each: &mut impl FnMut(Heard<'_>)) 
     }
 }
 
-/// Whether `bytes` are one message or more by themselves.
+/// Whether `bytes` begin with a message that is whole.
 fn complete(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"{") && matches!(serde_json::from_slice::<Parts<'_>>(bytes).map(Parts::message), Ok(Some(_)))
-}
-
-/// One object on the line, or several, perhaps with escape sequences between and after them.
-fn objects(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
-    // Nearly every line is exactly one message.
-    match serde_json::from_slice::<Parts<'_>>(bytes) {
-        Ok(parts) => {
-            let heard = parts.message().map(|message| Heard::Message { message, text: bytes });
-            return each(heard.unwrap_or(Heard::Noise(line)));
-        }
-        Err(_) if std::str::from_utf8(bytes).is_err() => {
-            // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
-            let lossy = String::from_utf8_lossy(bytes);
-            return objects(lossy.as_bytes(), line, each);
-        }
-        Err(_) => {}
-    }
-    let mut rest = bytes;
-    let mut heard = false;
-    while rest.first() == Some(&b'{') {
-        let mut stream = serde_json::Deserializer::from_slice(rest).into_iter::<Parts<'_>>();
-        let Some(Ok(parts)) = stream.next() else { break };
-        let (text, after) = rest.split_at(stream.byte_offset());
-        rest = undecorated(after);
-        if let Some(message) = parts.message() {
-            heard = true;
-            each(Heard::Message { message, text });
-        }
-    }
-    if !heard {
-        each(Heard::Noise(line));
-    } else if !is_decoration(rest) {
-        each(Heard::Noise(rest));
-    }
-}
-
-/// A JSON-RPC batch: an array of messages.
-fn batch(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
     let lossy = String::from_utf8_lossy(bytes);
-    let mut stream = serde_json::Deserializer::from_str(&lossy).into_iter::<Vec<&RawValue>>();
-    let elements = match stream.next() {
-        Some(Ok(elements)) if !elements.is_empty() => elements,
-        _ => return each(Heard::Noise(line)),
-    };
-    for element in elements {
-        let text = element.get().as_bytes();
-        match serde_json::from_slice::<Parts<'_>>(text).map(Parts::message) {
-            Ok(Some(message)) => each(Heard::Message { message, text }),
-            _ => each(Heard::Noise(text)),
+    let mut stream = serde_json::Deserializer::from_str(&lossy).into_iter::<Parts<'_>>();
+    stream.next().and_then(Result::ok).and_then(Parts::message).is_some()
+}
+
+/// One object or batch on the line, or several, perhaps with escape sequences between and after them.
+fn values(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
+    // Nearly every line is exactly one message.
+    if let Ok(parts) = serde_json::from_slice::<Parts<'_>>(bytes) {
+        return each(parts.message().map_or(Heard::Noise(line), Heard::Message));
+    }
+    if std::str::from_utf8(bytes).is_err() {
+        // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
+        return values(String::from_utf8_lossy(bytes).as_bytes(), line, each);
+    }
+    // What is from `unheard` to `at` was no message.
+    let (mut unheard, mut at) = (0, 0);
+    loop {
+        let mut stream = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter::<&RawValue>();
+        let Some(Ok(value)) = stream.next() else { break };
+        let end = at + stream.byte_offset();
+        let next = end + decoration(&bytes[end..]);
+        let message = serde_json::from_str::<Parts<'_>>(value.get()).ok().and_then(Parts::message);
+        if message.is_some() || is_batch(value) {
+            if unheard < at {
+                each(Heard::Noise(&bytes[unheard..at]));
+            }
+            match message {
+                Some(message) => each(Heard::Message(message)),
+                None => elements(value, each),
+            }
+            unheard = next;
+        }
+        at = next;
+    }
+    if unheard == 0 {
+        each(Heard::Noise(line));
+    } else if unheard < bytes.len() {
+        each(Heard::Noise(&bytes[unheard..]));
+    }
+}
+
+/// Whether this is a JSON-RPC batch: an array of messages, or of anything.
+fn is_batch(value: &RawValue) -> bool {
+    value.get().strip_prefix('[').is_some_and(|rest| !rest.trim_start().starts_with(']'))
+}
+
+/// Each element of a batch, one after the other, however many there are.
+fn elements(batch: &RawValue, each: &mut impl FnMut(Heard<'_>)) {
+    struct Each<'a, F>(&'a mut F);
+
+    impl<'de, F: FnMut(Heard<'_>)> Visitor<'de> for Each<'_, F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a batch")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+            while let Some(element) = elements.next_element::<&'de RawValue>()? {
+                let text = element.get();
+                let message = serde_json::from_str::<Parts<'_>>(text).ok().and_then(Parts::message);
+                (self.0)(message.map_or(Heard::Noise(text.as_bytes()), Heard::Message));
+            }
+            Ok(())
         }
     }
+
+    // It was read as JSON before, so this does not fail.
+    let _ = serde_json::Deserializer::from_str(batch.get()).deserialize_seq(Each(each));
 }
 
 #[cfg(test)]
@@ -153,7 +172,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut each = |heard: Heard<'_>| {
             seen.push(match heard {
-                Heard::Message { message, .. } => match message {
+                Heard::Message(message) => match message {
                     Message::Request { id, method, .. } => format!("request {id} {method}"),
                     Message::Notification { method, .. } => format!("notification {method}"),
                     Message::Response { id, outcome: Ok(result) } => format!("result {id} {result}"),
