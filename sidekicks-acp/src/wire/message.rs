@@ -44,11 +44,14 @@ impl<'a> Message<'a> {
                 Some(Self::Request { id, method, params: parts.params })
             }
             (Some(id), Some(outcome), _) => Some(Self::Response { id, outcome }),
-            // Nobody can be told of it: an agent could not read one of our lines, or one of its own.
-            (None, Some(outcome), None) => Some(Self::Response { id: RawValue::NULL, outcome }),
+            // Nobody can be told of it: an agent could not read one of our lines, or one of its own. A log line may have
+            // such a field too, but seldom an object in it.
+            (None, Some(outcome @ Err(error)), None) if error.get().starts_with('{') => {
+                Some(Self::Response { id: RawValue::NULL, outcome })
+            }
             (Some(id), None, Some(method)) => Some(Self::Request { id, method, params: parts.params }),
             (None, _, Some(method)) => Some(Self::Notification { method, params: parts.params }),
-            (_, None, None) => None,
+            (None, Some(_), None) | (_, None, None) => None,
         }
     }
 }
@@ -158,6 +161,8 @@ mod tests {
             (r#"{"id":3}"#, "no message"),
             (r#"{"id":3,"method":7}"#, "no message"),
             (r#"{"level":"info","msg":"started"}"#, "no message"),
+            (r#"{"level":"error","msg":"no model","error":"timeout"}"#, "no message"),
+            (r#"{"level":"info","msg":"done","error":null,"result":7}"#, "no message"),
         ];
         for (line, expected) in cases {
             assert_eq!(read(line), expected, "{line}");
