@@ -42,9 +42,15 @@ pub(crate) fn value(json: &str) -> serde_json::Value {
     lenient(json).unwrap_or_default()
 }
 
-/// Reads `json`; where it cannot be read for half characters in its strings, without them.
+/// Reads `json`; where that fails for half characters in its strings or fields that come twice, without the former and
+/// with the last of the latter.
 pub(crate) fn lenient<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
-    serde_json::from_str(json).or_else(|error| mended(json).map_or(Err(error), |mended| serde_json::from_str(&mended)))
+    serde_json::from_str(json).or_else(|error| {
+        let mended = mended(json);
+        // Of fields that come twice a tree keeps the last one, where a struct wants no second.
+        let tree = serde_json::from_str::<serde_json::Value>(mended.as_deref().unwrap_or(json));
+        tree.and_then(serde_json::from_value).map_err(|_| error)
+    })
 }
 
 impl From<&serde_json::Value> for RawJson {
