@@ -63,10 +63,12 @@ impl Outbox {
         let _ = self.push(line(&message), None, Entry::First);
     }
 
-    /// Queues the answer to a question, whatever the outbox holds: somebody was told that it was given, and there is one
-    /// for each question at most.
+    /// Queues the answer to a question, also where calls are refused: somebody was told that it was given. Only an agent
+    /// that reads none of its answers gets no more of them.
     pub(crate) fn answer(&self, request: &RawJson, result: &Value) {
-        let _ = self.push(reply(request, Ok(result)), None, Entry::Always);
+        if self.push(reply(request, Ok(result)), None, Entry::Answer) == Err(Refused::Full) {
+            tracing::warn!(request = request.as_str(), "the agent does not read its input; an answer was dropped");
+        }
     }
 
     /// Queues a refusal that nobody asked for. An agent that reads nothing gets none once the outbox is full: its
@@ -125,14 +127,19 @@ impl Outbox {
         if state.closed {
             return Err(Refused::Closed);
         }
+        let limit = match entry {
+            Entry::First => usize::MAX,
+            Entry::Answer => self.limit.saturating_mul(2),
+            Entry::IfRoom => self.limit,
+        };
         // A message larger than the whole outbox is taken when it is alone.
-        if entry == Entry::IfRoom && state.bytes > 0 && state.bytes + line.len() > self.limit {
+        if state.bytes > 0 && state.bytes + line.len() > limit {
             return Err(Refused::Full);
         }
         state.bytes += line.len();
         match entry {
             Entry::First => state.lines.push_front(Waiting { line, call }),
-            Entry::Always | Entry::IfRoom => state.lines.push_back(Waiting { line, call }),
+            Entry::Answer | Entry::IfRoom => state.lines.push_back(Waiting { line, call }),
         }
         drop(state);
         self.changed.notify_one();
@@ -147,9 +154,10 @@ impl Outbox {
 /// How a line gets in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
-    /// Before everything else.
+    /// Before everything else; there is one for each prompt at most.
     First,
-    Always,
+    /// Up to twice the limit, so that calls alone leave no answer out.
+    Answer,
     IfRoom,
 }
 
@@ -211,7 +219,12 @@ mod tests {
         outbox.notify_first("session/cancel", &json!({}));
         outbox.refuse(&RawJson::default(), &json!({}));
         outbox.answer(&RawJson::default(), &json!({}));
-        assert_eq!(drained(&outbox).await.len(), 3, "an answer always gets in");
+        assert_eq!(drained(&outbox).await.len(), 2, "the agent reads nothing; a cancel always gets in");
+        outbox.call(2, "a", &json!(["x".repeat(50)])).unwrap();
+        for _ in 0..1_000 {
+            outbox.answer(&RawJson::default(), &json!({}));
+        }
+        assert_eq!(drained(&outbox).await.len(), 3, "an answer gets in where a call does not, but not without end");
         outbox.call(3, "a", &json!([])).unwrap();
         outbox.close();
         assert_eq!(outbox.call(4, "a", &json!([])), Err(Refused::Closed));
