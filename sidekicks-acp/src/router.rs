@@ -21,7 +21,7 @@ use crate::raw::RawJson;
 use crate::report::Traffic;
 use crate::schema::SessionId;
 use crate::session::Queue;
-use crate::wire::{Cut, Heard, Message};
+use crate::wire::{Addressed, Cut, Heard, Message};
 
 use sessions::Sessions;
 
@@ -269,14 +269,6 @@ impl State {
 fn call_number(id: &RawValue) -> Option<u64> {
     let number = id.get().trim_matches('"');
     number.strip_suffix(".0").unwrap_or(number).parse().ok()
-}
-
-#[derive(Debug, serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Addressed<'a> {
-    session_id: SessionId,
-    #[serde(borrow, default)]
-    update: Option<&'a RawValue>,
 }
 
 /// A request longer than we read.

@@ -3,6 +3,7 @@
 //! Nothing here waits or knows a session. Agents write banners, logs, colours and broken bytes between their messages;
 //! the contract is that every message among them is found and nothing else is ever answered.
 
+mod addressed;
 mod cleaning;
 mod cut;
 mod gathering;
@@ -11,6 +12,7 @@ mod message;
 mod reader;
 mod surrogates;
 
+pub(crate) use addressed::Addressed;
 pub(crate) use cut::Cut;
 pub(crate) use message::Message;
 pub(crate) use reader::{Heard, MessageReader};
