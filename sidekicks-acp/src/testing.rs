@@ -1,6 +1,6 @@
 //! A scripted agent, for tests of programs that embed this crate (feature `testing`).
 //!
-//! The script is an async function that holds the agent's end of an in-memory connection, and so can do everything an
+//! The script is an async closure that holds the agent's end of a connection, a [`Peer`], and so can do everything an
 //! agent does, and everything it should not. An embedder's first test:
 //!
 //! ```
@@ -19,25 +19,87 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Scripts that know something
+//!
+//! An agent may be started several times. Each start has a clone of what the script captured, to use up as it likes:
+//!
+//! ```
+//! # use sidekicks_acp::testing::{self, Peer};
+//! let answers = vec!["One.".to_owned(), "Two.".to_owned()];
+//! let agent = testing::agent(async move |mut peer: Peer| {
+//!     peer.shake_hands().await;
+//!     peer.open("s1").await;
+//!     for answer in answers {
+//!         let prompt = peer.prompted().await;
+//!         peer.say("s1", &answer).await;
+//!         peer.end_turn(&prompt, "end_turn").await;
+//!     }
+//!     peer.farewell().await;
+//! });
+//! ```
+//!
+//! What all starts share goes in an `Arc`; a script that tells the test something captures the sender of an `mpsc`
+//! channel.
+//!
+//! # Bad weather
+//!
+//! Real agents write banners, colours and broken bytes between their messages, answer twice, and leave in the middle of
+//! a line. For each of these there is a step; this crate is tested with the same ones.
+//!
+//! ```
+//! # use serde_json::{Value, json};
+//! # use sidekicks_acp::testing::{self, Form, Peer};
+//! # use sidekicks_acp::{Borrow, Connector};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let agent = testing::agent(async |mut peer: Peer| {
+//!     peer.noise("A new version is available!").await;
+//!     peer.shake_hands().await;
+//!     for form in Form::ALL {
+//!         let call = peer.expect("vendor/ping").await;
+//!         peer.send_as(*form, &json!({ "id": call["id"], "result": "pong" })).await;
+//!     }
+//! });
+//! let lease = agent.borrow(Borrow::by("a test")).await?;
+//! for _ in Form::ALL {
+//!     assert_eq!(lease.connection().call_raw("vendor/ping", Value::Null).await?, "pong");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # As a program
+//!
+//! With the feature `process` the same script is a real agent, for tests of what only processes do.
+#![cfg_attr(feature = "process", doc = "See [`serve`].")]
+
+mod bad_weather;
+mod good_weather;
+mod peer;
+#[cfg(feature = "process")]
+mod program;
 
 use std::future::Future;
-use std::sync::Arc;
 
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split};
+use tokio::io::{duplex, split};
+
+pub use bad_weather::Form;
+pub use peer::Peer;
+#[cfg(feature = "process")]
+pub use program::serve;
 
 use crate::{ConnectOptions, Connection, SingleAgent, StartError};
 
-/// An agent whose every start runs `script`. When the script returns, the connection is closed, as in a crash.
+/// An agent whose every start runs a clone of `script`. When that returns, the connection is closed, as in a crash.
 pub fn agent<F, S>(script: F) -> SingleAgent
 where
-    F: Fn(Peer) -> S + Send + Sync + 'static,
+    F: FnOnce(Peer) -> S + Clone + Send + Sync + 'static,
     S: Future<Output = ()> + Send + 'static,
 {
-    let script = Arc::new(script);
     SingleAgent::connecting(move || {
-        let script = Arc::clone(&script);
-        async move { connect(move |peer| script(peer), &ConnectOptions::default()).await }
+        let script = script.clone();
+        async move { connect(script, &ConnectOptions::default()).await }
     })
 }
 
@@ -51,123 +113,8 @@ where
     S: Future<Output = ()> + Send + 'static,
 {
     let (ours, theirs) = duplex(64 * 1024);
-    tokio::spawn(script(Peer::over(theirs)));
+    let (reader, writer) = split(theirs);
+    tokio::spawn(script(Peer::over(reader, writer)));
     let (reader, writer) = split(ours);
     Connection::over(reader, writer, options).await
-}
-
-/// The agent's end of a connection: what it hears and what it writes, down to the byte.
-///
-/// Its methods panic when the client does something else than the script expects, with what it did.
-pub struct Peer {
-    reader: BufReader<ReadHalf<DuplexStream>>,
-    writer: WriteHalf<DuplexStream>,
-}
-
-impl Peer {
-    fn over(stream: DuplexStream) -> Self {
-        let (reader, writer) = split(stream);
-        Self { reader: BufReader::new(reader), writer }
-    }
-
-    /// The next message of the client; `None` when it has closed the connection.
-    pub async fn hear(&mut self) -> Option<Value> {
-        let mut line = String::new();
-        match self.reader.read_line(&mut line).await {
-            Ok(0) | Err(_) => None,
-            Ok(_) => Some(serde_json::from_str(&line).expect("the client writes one JSON message a line")),
-        }
-    }
-
-    /// The next message, which must be of this method.
-    pub async fn expect(&mut self, method: &str) -> Value {
-        let message = self.hear().await.unwrap_or_else(|| panic!("the client left; expected {method}"));
-        assert_eq!(message["method"], method, "the client sent {message}");
-        message
-    }
-
-    /// The next message, which must be the reply to the agent's request `id`: its result.
-    pub async fn answer(&mut self, id: &Value) -> Value {
-        let message = self.hear().await.unwrap_or_else(|| panic!("the client left; expected a reply to {id}"));
-        assert_eq!(&message["id"], id, "the client sent {message}");
-        message.get("result").unwrap_or_else(|| panic!("the client refused: {message}")).clone()
-    }
-
-    /// Writes bytes as they are. Does nothing when the client is gone.
-    pub async fn write(&mut self, bytes: impl AsRef<[u8]>) {
-        let _ = self.writer.write_all(bytes.as_ref()).await;
-    }
-
-    /// Writes one message on its line.
-    pub async fn send(&mut self, message: Value) {
-        self.write(format!("{message}\n")).await;
-    }
-
-    /// Replies to `request` with a result.
-    pub async fn reply(&mut self, request: &Value, result: Value) {
-        self.send(json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })).await;
-    }
-
-    /// Replies to `request` with an error.
-    pub async fn refuse(&mut self, request: &Value, error: Value) {
-        self.send(json!({ "jsonrpc": "2.0", "id": request["id"], "error": error })).await;
-    }
-
-    /// Sends a `session/update`.
-    pub async fn update(&mut self, session: &str, update: Value) {
-        let params = json!({ "sessionId": session, "update": update });
-        self.send(json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })).await;
-    }
-
-    /// Sends a fragment of the answer.
-    pub async fn say(&mut self, session: &str, text: &str) {
-        let content = json!({ "type": "text", "text": text });
-        self.update(session, json!({ "sessionUpdate": "agent_message_chunk", "content": content })).await;
-    }
-
-    /// Asks for permission with request id `id`, and does not wait for the answer. `options` are pairs of id and kind.
-    pub async fn ask(&mut self, id: &Value, session: &str, tool_call: Value, options: &[(&str, &str)]) {
-        let options: Vec<_> =
-            options.iter().map(|(id, kind)| json!({ "optionId": id, "name": id, "kind": kind })).collect();
-        let params = json!({ "sessionId": session, "toolCall": tool_call, "options": options });
-        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": "session/request_permission", "params": params }))
-            .await;
-    }
-
-    /// Expects `initialize` and answers it, with every kind of prompt content taken.
-    pub async fn shake_hands(&mut self) {
-        let request = self.expect("initialize").await;
-        let capabilities = json!({ "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true } });
-        let info = json!({ "name": "scripted", "version": "1" });
-        let result =
-            json!({ "protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": info, "authMethods": [] });
-        self.reply(&request, result).await;
-    }
-
-    /// Expects `session/new` and answers it with this id.
-    pub async fn open(&mut self, session: &str) {
-        let request = self.expect("session/new").await;
-        self.reply(&request, json!({ "sessionId": session })).await;
-    }
-
-    /// Expects `session/prompt`.
-    pub async fn prompted(&mut self) -> Value {
-        self.expect("session/prompt").await
-    }
-
-    /// Ends the turn of the prompt `request`.
-    pub async fn end_turn(&mut self, request: &Value, stop_reason: &str) {
-        self.reply(request, json!({ "stopReason": stop_reason })).await;
-    }
-
-    /// Waits until the client has closed the connection; what it still says is passed over.
-    pub async fn farewell(&mut self) {
-        while self.hear().await.is_some() {}
-    }
-}
-
-impl std::fmt::Debug for Peer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Peer").finish_non_exhaustive()
-    }
 }

@@ -14,18 +14,15 @@ use tokio::time::Instant;
 
 /// A turn that is stopped after its first fragment, and that the agent then ends in this way.
 async fn stopped(end: impl Fn(&Value) -> Value + Send + Sync + Clone + 'static) -> Vec<String> {
-    let mut talk = talk(move |mut peer: Peer| {
-        let end = end.clone();
-        async move {
-            ready(&mut peer).await;
-            let prompt = peer.prompted().await;
-            peer.say("s1", "Work").await;
-            peer.update("s1", tool_call("t1", json!({}))).await;
-            peer.expect("session/cancel").await;
-            peer.say("s1", "ing").await;
-            peer.send(end(&prompt["id"])).await;
-            peer.farewell().await;
-        }
+    let mut talk = talk(async move |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        peer.say("s1", "Work").await;
+        peer.update("s1", tool_call("t1", json!({}))).await;
+        peer.expect("session/cancel").await;
+        peer.say("s1", "ing").await;
+        peer.send(end(&prompt["id"])).await;
+        peer.farewell().await;
     });
     talk.with.send("Go").unwrap();
     talk.until_told("m2.1 tool t1 pending").await;
@@ -188,18 +185,15 @@ async fn an_agent_that_starts_is_not_waited_for() {
     let (open, mut opened) = mpsc::channel::<()>(1);
     let opening = Arc::new(Mutex::new(()));
     let hold = Arc::clone(&opening).lock_owned().await;
-    let mut talk = talk(move |mut peer: Peer| {
-        let (open, opening) = (open.clone(), Arc::clone(&opening));
-        async move {
-            peer.shake_hands().await;
-            let request = peer.expect("session/new").await;
-            open.send(()).await.unwrap();
-            drop(opening.lock().await);
-            peer.reply(&request, json!({"sessionId": "s1"})).await;
-            peer.say("s1", "Ready. ").await;
-            answers(&mut peer, "Yes.").await;
-            peer.farewell().await;
-        }
+    let mut talk = talk(async move |mut peer: Peer| {
+        peer.shake_hands().await;
+        let request = peer.expect("session/new").await;
+        open.send(()).await.unwrap();
+        drop(opening.lock().await);
+        peer.reply(&request, json!({"sessionId": "s1"})).await;
+        peer.say("s1", "Ready. ").await;
+        answers(&mut peer, "Yes.").await;
+        peer.farewell().await;
     });
     talk.with.send("1").unwrap();
     opened.recv().await.unwrap();

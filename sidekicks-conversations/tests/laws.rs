@@ -58,30 +58,27 @@ fn act() -> impl Strategy<Value = Act> {
 
 /// An agent that does this, and ends the last turn.
 fn agent(acts: Vec<Act>) -> sidekicks_acp::SingleAgent {
-    testing::agent(move |mut peer: Peer| {
-        let acts = acts.clone();
-        async move {
-            ready(&mut peer).await;
-            let mut prompt = peer.prompted().await;
-            let mut questions = 0;
-            for act in acts {
-                match act {
-                    Act::Tell(update) => peer.update("s1", update).await,
-                    Act::Ask(tool) => {
-                        questions += 1;
-                        peer.ask(&json!(questions), "s1", json!({"toolCallId": tool, "title": tool}), common::OPTIONS)
-                            .await;
-                        peer.answer(&json!(questions)).await;
-                    }
-                    Act::End(reason) => {
-                        peer.end_turn(&prompt, reason).await;
-                        prompt = peer.prompted().await;
-                    }
+    testing::agent(async move |mut peer: Peer| {
+        ready(&mut peer).await;
+        let mut prompt = peer.prompted().await;
+        let mut questions = 0;
+        for act in acts {
+            match act {
+                Act::Tell(update) => peer.update("s1", update).await,
+                Act::Ask(tool) => {
+                    questions += 1;
+                    peer.ask(&json!(questions), "s1", json!({"toolCallId": tool, "title": tool}), common::OPTIONS)
+                        .await;
+                    peer.answer(&json!(questions)).await;
+                }
+                Act::End(reason) => {
+                    peer.end_turn(&prompt, reason).await;
+                    prompt = peer.prompted().await;
                 }
             }
-            peer.end_turn(&prompt, "end_turn").await;
-            peer.farewell().await;
         }
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
     })
 }
 

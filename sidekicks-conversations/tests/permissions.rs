@@ -11,20 +11,17 @@ use sidekicks_conversations::{Action, AnswerError, DANGER_CODES, DangerLevel, Pe
 
 /// What is asked after these updates.
 async fn asked(updates: Vec<Value>, tool_call: Value, options: Value) -> (Arc<Permission>, Vec<String>) {
-    let mut talk = talk(move |mut peer: Peer| {
-        let (updates, tool_call, options) = (updates.clone(), tool_call.clone(), options.clone());
-        async move {
-            ready(&mut peer).await;
-            let prompt = peer.prompted().await;
-            for update in updates {
-                peer.update("s1", update).await;
-            }
-            let params = json!({"sessionId": "s1", "toolCall": tool_call, "options": options});
-            peer.send(json!({"id": 0, "method": "session/request_permission", "params": params})).await;
-            assert_eq!(peer.answer(&json!(0)).await["outcome"]["outcome"], "selected");
-            peer.end_turn(&prompt, "end_turn").await;
-            peer.farewell().await;
+    let mut talk = talk(async move |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        for update in updates {
+            peer.update("s1", update).await;
         }
+        let params = json!({"sessionId": "s1", "toolCall": tool_call, "options": options});
+        peer.send(json!({"id": 0, "method": "session/request_permission", "params": params})).await;
+        assert_eq!(peer.answer(&json!(0)).await["outcome"]["outcome"], "selected");
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
     });
     talk.with.send("Go").unwrap();
     let permission = talk.asked().await;

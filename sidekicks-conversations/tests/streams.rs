@@ -2,11 +2,13 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{Talk, answers, chunk, ready, talk, talk_counting, thought, tool_call, tool_update};
 use serde_json::{Value, json};
 use sidekicks_acp::testing::Peer;
 use sidekicks_conversations::Event;
-use tokio::sync::oneshot;
+use tokio::sync::Notify;
 
 async fn one_turn(mut talk: Talk) -> String {
     talk.with.send("Hello").unwrap();
@@ -177,22 +179,19 @@ async fn a_start_that_fails() {
 
 #[tokio::test(start_paused = true)]
 async fn the_agent_leaves_between_two_turns() {
-    let (leave, left) = oneshot::channel();
-    let left = std::sync::Mutex::new(Some(left));
-    let mut talk = talk_counting(move |_, mut peer: Peer| {
-        let leave = left.lock().unwrap().take();
-        async move {
-            ready(&mut peer).await;
-            answers(&mut peer, "Here I am.").await;
-            match leave {
-                Some(leave) => drop(leave.await),
-                None => peer.farewell().await,
-            }
+    let leave = Arc::new(Notify::new());
+    let left = Arc::clone(&leave);
+    let mut talk = talk_counting(async move |start, mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "Here I am.").await;
+        match start {
+            0 => left.notified().await,
+            _ => peer.farewell().await,
         }
     });
     talk.with.send("Hello").unwrap();
     talk.idle().await;
-    leave.send(()).unwrap();
+    leave.notify_one();
     talk.until(|event| common::word(event).ends_with("agent-exited").then_some(())).await;
     talk.with.send("Again").unwrap();
     talk.idle().await;

@@ -225,23 +225,18 @@ async fn the_end_of_all_conversations_is_the_end_of_the_events() {
 
 #[tokio::test(start_paused = true)]
 async fn dropping_everything_in_a_turn_cancels_it() {
-    let (told, heard) = tokio::sync::oneshot::channel();
-    let told = std::sync::Mutex::new(Some(told));
-    let agent = testing::agent(move |mut peer: Peer| {
-        let told = told.lock().unwrap().take();
-        async move {
-            ready(&mut peer).await;
-            peer.prompted().await;
-            peer.say("s1", "Work").await;
-            let next = peer.hear().await;
-            let _ = told.unwrap().send(next);
-        }
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let agent = testing::agent(async move |mut peer: Peer| {
+        ready(&mut peer).await;
+        peer.prompted().await;
+        peer.say("s1", "Work").await;
+        told.send(peer.hear().await).unwrap();
     });
     let mut talk = talk_to(agent.clone(), options());
     talk.with.send("Go").unwrap();
     talk.until_told("m2.0 +Work").await;
     drop(talk);
-    let heard = within(heard).await.unwrap();
+    let heard = within(heard.recv()).await.unwrap();
     assert_eq!(heard.unwrap()["method"], "session/cancel");
     drop(agent);
 }

@@ -17,21 +17,18 @@ use sidekicks_conversations::{AgentDirectory, AgentProfile, Conversations, SendE
 async fn two_prompts_never_overlap() {
     let most = Arc::new(AtomicUsize::new(0));
     let seen = Arc::clone(&most);
-    let mut talk = talk(move |mut peer: Peer| {
-        let seen = Arc::clone(&seen);
-        async move {
-            ready(&mut peer).await;
-            for _ in 0..20 {
-                let prompt = peer.prompted().await;
-                // What would be there if there were a second prompt.
-                let more = tokio::time::timeout(std::time::Duration::from_millis(1), peer.hear()).await;
-                assert!(more.is_err(), "{more:?}");
-                seen.fetch_add(1, Ordering::Relaxed);
-                peer.say("s1", prompt["params"]["prompt"][0]["text"].as_str().unwrap()).await;
-                peer.end_turn(&prompt, "end_turn").await;
-            }
-            peer.farewell().await;
+    let mut talk = talk(async move |mut peer: Peer| {
+        ready(&mut peer).await;
+        for _ in 0..20 {
+            let prompt = peer.prompted().await;
+            // What would be there if there were a second prompt.
+            let more = tokio::time::timeout(std::time::Duration::from_millis(1), peer.hear()).await;
+            assert!(more.is_err(), "{more:?}");
+            seen.fetch_add(1, Ordering::Relaxed);
+            peer.say("s1", prompt["params"]["prompt"][0]["text"].as_str().unwrap()).await;
+            peer.end_turn(&prompt, "end_turn").await;
         }
+        peer.farewell().await;
     });
     for number in 0..20 {
         talk.with.send(number.to_string()).unwrap();
@@ -169,12 +166,10 @@ async fn an_agent_that_leaves_before_the_prompt_is_written_is_started_once_more(
     );
     let starts = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&starts);
-    let agent = testing::agent(move |mut peer: Peer| {
+    let agent = testing::agent(async move |mut peer: Peer| {
         counted.fetch_add(1, Ordering::Relaxed);
-        async move {
-            peer.shake_hands().await;
-            peer.expect("session/new").await;
-        }
+        peer.shake_hands().await;
+        peer.expect("session/new").await;
     });
     let mut hopeless = talk_to(agent, options());
     hopeless.with.send("Go").unwrap();
@@ -309,7 +304,7 @@ async fn agents_and_directories_may_be_shared() {
 #[tokio::test(start_paused = true)]
 async fn agents_do_not_wait_for_each_other() {
     let agent = |text: &'static str| {
-        testing::agent(move |mut peer: Peer| async move {
+        testing::agent(async move |mut peer: Peer| {
             ready(&mut peer).await;
             if text.is_empty() {
                 peer.prompted().await;

@@ -10,13 +10,10 @@ use sidekicks_conversations::{Message, Part, ToolPart};
 /// The answer that is made of these updates.
 async fn answer(told: impl IntoIterator<Item = Value>) -> Message {
     let told: Vec<Value> = told.into_iter().collect();
-    let mut talk = talk(move |mut peer: Peer| {
-        let told = told.clone();
-        async move {
-            ready(&mut peer).await;
-            updates(&mut peer, told).await;
-            peer.farewell().await;
-        }
+    let mut talk = talk(async move |mut peer: Peer| {
+        ready(&mut peer).await;
+        updates(&mut peer, told).await;
+        peer.farewell().await;
     });
     talk.with.send("Go").unwrap();
     talk.idle().await;
@@ -74,13 +71,10 @@ async fn a_tool_is_told_in_any_order() {
     let states = |told: &[Value]| {
         let told = told.to_vec();
         async move {
-            let mut talk = talk(move |mut peer: Peer| {
-                let told = told.clone();
-                async move {
-                    ready(&mut peer).await;
-                    updates(&mut peer, told).await;
-                    peer.farewell().await;
-                }
+            let mut talk = talk(async move |mut peer: Peer| {
+                ready(&mut peer).await;
+                updates(&mut peer, told).await;
+                peer.farewell().await;
             });
             talk.with.send("Go").unwrap();
             talk.idle().await;

@@ -48,7 +48,7 @@ pub(crate) fn name() -> AgentName {
 /// A conversation with an agent that runs this script each time it is started.
 pub(crate) fn talk<F, S>(script: F) -> Talk
 where
-    F: Fn(Peer) -> S + Send + Sync + 'static,
+    F: FnOnce(Peer) -> S + Clone + Send + Sync + 'static,
     S: Future<Output = ()> + Send + 'static,
 {
     talk_to(testing::agent(script), options())
@@ -57,10 +57,10 @@ where
 /// A conversation with an agent whose starts are counted, from 0.
 pub(crate) fn talk_counting<F, S>(script: F) -> Talk
 where
-    F: Fn(usize, Peer) -> S + Send + Sync + 'static,
+    F: FnOnce(usize, Peer) -> S + Clone + Send + Sync + 'static,
     S: Future<Output = ()> + Send + 'static,
 {
-    let starts = AtomicUsize::new(0);
+    let starts = Arc::new(AtomicUsize::new(0));
     talk(move |peer| script(starts.fetch_add(1, Ordering::Relaxed), peer))
 }
 
