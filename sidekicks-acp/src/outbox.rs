@@ -172,7 +172,11 @@ fn reply(request: &RawJson, outcome: Result<&Value, &Value>) -> Vec<u8> {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<&'a Value>,
     }
-    line(&Reply { jsonrpc: "2.0", id: request, result: outcome.ok(), error: outcome.err() })
+    let mut line = line(&Reply { jsonrpc: "2.0", id: request, result: outcome.ok(), error: outcome.err() });
+    // An agent that writes over several lines may have some in its id, between the tokens of a list: a space is as good.
+    let end = line.len() - 1;
+    line[..end].iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+    line
 }
 
 fn line(message: &impl Serialize) -> Vec<u8> {

@@ -79,6 +79,9 @@ async fn the_id_of_a_request_is_echoed_as_it_was_written() {
             not_found!("12345678901234567890123.50"),
         ),
         unknown(number, r#"{"id":-1.5e3,"method":"craft/drain"}"#, not_found!("-1.5e3")),
+        unknown(row, r#"{"id":"\ud83d","method":"craft/drain"}"#, not_found!(r#""\ud83d""#)),
+        // No id that JSON-RPC has. It must not break our line.
+        unknown(row, "{\n\"id\": [\n1\r\n],\n\"method\": \"craft/drain\"\n}", not_found!("[ 1\r ]")),
         Entry {
             answers: vec![
                 r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"Invalid params: no sessionId"}}"#,
