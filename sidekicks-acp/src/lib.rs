@@ -48,7 +48,7 @@
 //! - [`schema`] is the protocol's own words.
 #![cfg_attr(
     feature = "testing",
-    doc = "- [`testing`] is a scripted agent in memory, for tests of programs that embed this crate."
+    doc = "- [`testing`] is a scripted agent, in memory or as a program, for tests of programs that embed this crate."
 )]
 //!
 //! # What can be relied on

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 use sidekicks_acp::schema::{ContentBlock, SessionId, SessionUpdate, TextContent};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{AgentConnection, ConnectOptions, Connection, OpenSession, SessionEvent, SessionEvents, Traffic};
@@ -124,10 +125,16 @@ fn bounded(traffic: &Traffic) {
     assert!(traffic.noise_lines.len() <= 8 && traffic.noise_lines.iter().all(|line| line.len() <= 600), "{traffic:?}");
 }
 
+/// Hears the client out. Everything it says is one JSON message a line, also with an id that the agent made up.
 async fn until_leave(peer: &mut Peer) -> Option<Value> {
-    while let Some(message) = peer.hear().await {
-        if message["method"] == "test/leave" {
-            return Some(message);
+    while let Some(line) = peer.hear_line().await {
+        if let Err(error) = serde_json::from_str::<&RawValue>(&line) {
+            panic!("the client wrote {line:?}: {error}");
+        }
+        // An id may be JSON that cannot be a tree: deeply nested, or with half a character.
+        match serde_json::from_str::<Value>(&line) {
+            Ok(message) if message["method"] == "test/leave" => return Some(message),
+            _ => {}
         }
     }
     None
