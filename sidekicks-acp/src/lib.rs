@@ -98,7 +98,9 @@
 //! Rust 1.88 or newer.
 
 mod agent_info;
+mod calls;
 mod connection;
+mod connection_event;
 mod connector;
 mod error;
 mod name;
@@ -120,6 +122,7 @@ mod wire;
 
 pub use agent_info::AgentInfo;
 pub use connection::Connection;
+pub use connection_event::{ConnectionEvent, Notification};
 pub use connector::{AgentConnection, Borrow, ConnectError, Connector, Generation, Lease, LeaseGuard};
 pub use error::{AgentError, AnswerError, CODES, CallError, End, Exit, ExitStatus, Phase, StopCause};
 pub use name::AgentName;
@@ -129,8 +132,9 @@ pub use process::{AgentCommand, AgentProcess, Isolation};
 pub use raw::RawJson;
 pub use report::Traffic;
 pub use session::{
-    OpenSession, OpenedSession, PermissionOption, PermissionOutcome, PermissionRequest, PromptId, QuestionId,
-    SessionEvent, SessionEventSender, SessionEvents, StopReason, TurnEnd, Unrecognised, Update,
+    ElicitationOutcome, ElicitationRequest, OpenSession, OpenedSession, PermissionOption, PermissionOutcome,
+    PermissionRequest, PromptId, QuestionId, SessionEvent, SessionEventSender, SessionEvents, SessionOrigin,
+    StopReason, TurnEnd, Unrecognised, Update,
 };
 pub use single::SingleAgent;
 pub use start::{StartError, StartFailure};

@@ -63,7 +63,7 @@ impl AgentProcess {
     ) -> Result<Self, StartError> {
         let about = |failure: StartFailure| StartError { program: Some(command.program.clone()), ..failure.into() };
         let Spawned { guard, mut process, pid } = command.spawn().await.map_err(about)?;
-        let wire = Wire::new(&options.limits);
+        let wire = Wire::new(options);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
             tokio::spawn(speak(stdin, Arc::clone(&router)));
