@@ -75,7 +75,7 @@ impl Peer {
         let mut line = String::new();
         match self.reader.read_line(&mut line).await {
             Ok(0) | Err(_) => None,
-            Ok(_) => Some(serde_json::from_str(&line).expect("the client writes one JSON message a line")),
+            Ok(_) => Some(parsed(&line)),
         }
     }
 
@@ -101,6 +101,29 @@ impl Peer {
     /// Writes one message on its line.
     pub async fn send(&mut self, message: Value) {
         self.write(format!("{message}\n")).await;
+    }
+
+    /// Writes `message` over and over, as fast as it is taken, until the client says something; gives that.
+    pub async fn flood(&mut self, message: &Value) -> Option<Value> {
+        let line = format!("{message}\n").into_bytes();
+        let mut written = 0;
+        let mut heard = String::new();
+        let Self { reader, writer } = self;
+        let write = async {
+            // A single write is cancel-safe, so it is known how much of the last line is out.
+            while let Ok(length @ 1..) = writer.write(&line[written..]).await {
+                written = (written + length) % line.len();
+            }
+            std::future::pending::<()>().await;
+        };
+        let read = tokio::select! {
+            read = reader.read_line(&mut heard) => read,
+            () = write => unreachable!("it is pending for ever"),
+        };
+        if written > 0 {
+            self.write(&line[written..]).await;
+        }
+        read.ok().filter(|&length| length > 0).map(|_| parsed(&heard))
     }
 
     /// Replies to `request` with a result.
@@ -134,10 +157,21 @@ impl Peer {
             .await;
     }
 
+    /// Asks the user for something with request id `id`, and does not wait for the answer. `params` are those of
+    /// `elicitation/create`.
+    pub async fn elicit(&mut self, id: &Value, params: Value) {
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params })).await;
+    }
+
     /// Expects `initialize` and answers it, with every kind of prompt content taken.
     pub async fn shake_hands(&mut self) {
+        let content = json!({ "image": true, "audio": true, "embeddedContext": true });
+        self.shake_hands_with(json!({ "promptCapabilities": content })).await;
+    }
+
+    /// Expects `initialize` and answers it with these `agentCapabilities`.
+    pub async fn shake_hands_with(&mut self, capabilities: Value) {
         let request = self.expect("initialize").await;
-        let capabilities = json!({ "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true } });
         let info = json!({ "name": "scripted", "version": "1" });
         let result =
             json!({ "protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": info, "authMethods": [] });
@@ -164,6 +198,10 @@ impl Peer {
     pub async fn farewell(&mut self) {
         while self.hear().await.is_some() {}
     }
+}
+
+fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).expect("the client writes one JSON message a line")
 }
 
 impl std::fmt::Debug for Peer {

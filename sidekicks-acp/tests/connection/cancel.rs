@@ -76,3 +76,72 @@ async fn a_prompt_behind_a_full_pipe_is_taken_back() {
         CallError::Backpressure
     );
 }
+
+#[tokio::test]
+async fn an_agent_that_never_reads_again_can_be_cancelled_and_ended() {
+    // It reads the prompt, and after it nothing: the cancel waits before everything else that is to be written.
+    let (prompted, in_turn) = oneshot::channel();
+    let (read_on, wait) = oneshot::channel::<()>();
+    let (done, heard) = oneshot::channel();
+    let connection = connect(async move |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        peer.prompted().await;
+        prompted.send(()).unwrap();
+        wait.await.unwrap();
+        let mut methods = Vec::new();
+        for _ in 0..4 {
+            methods.push(peer.hear().await.unwrap()["method"].clone());
+        }
+        done.send(methods).unwrap();
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    connection.prompt(&s1(), text("go")).unwrap();
+    in_turn.await.unwrap();
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let connection = connection.clone();
+            tokio::spawn(async move { connection.call_raw("vendor/call", json!(["x".repeat(100_000)])).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let large = connection.call_raw("vendor/large", json!(["y".repeat(20 << 20)])).await;
+    assert_eq!(large, Err(CallError::Backpressure));
+    connection.cancel(&s1()).unwrap();
+    read_on.send(()).unwrap();
+    let heard = heard.await.unwrap();
+    // The first call was in the pipe already.
+    assert_eq!(heard, ["vendor/call", "session/cancel", "vendor/call", "vendor/call"]);
+    assert_eq!(rest(&mut events).await, ["failed: connection-lost sent=true", "ended: connection-lost"]);
+    for call in calls {
+        assert_eq!(call.await.unwrap().unwrap_err().code(), "connection-lost");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_floods_while_it_is_cancelled_hears_it() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        let prompt = peer.prompted().await;
+        let content = json!({"type": "text", "text": "more"});
+        let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
+        let more = json!({"method": "session/update", "params": {"sessionId": "s1", "update": update}});
+        assert_eq!(peer.flood(&more).await.unwrap()["method"], "session/cancel");
+        peer.end_turn(&prompt, "cancelled").await;
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    connection.prompt(&s1(), text("go")).unwrap();
+    for _ in 0..100 {
+        assert_eq!(word(&next(&mut events).await.unwrap()), "more");
+    }
+    connection.cancel(&s1()).unwrap();
+    loop {
+        match word(&next(&mut events).await.unwrap()).as_str() {
+            "more" => {}
+            end => break assert_eq!(end, "cancelled sent=true"),
+        }
+    }
+}
