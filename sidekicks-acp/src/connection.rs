@@ -275,6 +275,9 @@ const REASON_GRACE: Duration = Duration::from_millis(250);
 pub(crate) async fn speak(mut writer: impl AsyncWrite + Unpin, router: Arc<Router>) {
     let write = async {
         while let Some(line) = router.outbox.next().await {
+            if let Some(recorder) = &router.recorder {
+                recorder.said(&line); // Before the agent can answer it.
+            }
             writer.write_all(&line).await?;
             writer.flush().await?;
         }

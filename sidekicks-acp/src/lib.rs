@@ -109,6 +109,7 @@ mod outbox;
 #[cfg(feature = "process")]
 mod process;
 mod raw;
+mod recorder;
 mod report;
 mod router;
 pub mod schema;
@@ -130,6 +131,7 @@ pub use options::{ConnectOptions, Limits};
 #[cfg(feature = "process")]
 pub use process::{AgentCommand, AgentProcess, Isolation};
 pub use raw::RawJson;
+pub use recorder::Recorder;
 pub use report::Traffic;
 pub use session::{
     ElicitationOutcome, ElicitationRequest, OpenSession, OpenedSession, PermissionOption, PermissionOutcome,

@@ -1,7 +1,10 @@
 //! The limits of a connection, as values.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::recorder::Recorder;
 use crate::schema::{
     BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, Implementation,
     SessionConfigOptionsCapabilities,
@@ -29,6 +32,32 @@ pub struct ConnectOptions {
     pub stall_timeout: Duration,
     /// How much is kept.
     pub limits: Limits,
+    /// Writes down what goes over the wire.
+    pub recorder: Option<Recorder>,
+    pub(crate) on_stderr: Option<OnLine>,
+}
+
+/// Who is told of each line.
+#[derive(Clone)]
+pub(crate) struct OnLine(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
+
+impl fmt::Debug for OnLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnLine")
+    }
+}
+
+impl ConnectOptions {
+    /// Hands each line that the agent writes to stderr to `heard`, without its line feed, as it comes: to show what an
+    /// agent does that takes long to start. Of a line longer than [`Limits::stderr`] only the head. The agent's text,
+    /// control characters and all.
+    ///
+    /// It is called by the task that drains stderr, so it must not block. It is not called any more after it panicked. The
+    /// end of stderr is kept all the same.
+    pub fn on_stderr(mut self, heard: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_stderr = Some(OnLine(Arc::new(heard)));
+        self
+    }
 }
 
 impl Default for ConnectOptions {
@@ -43,6 +72,8 @@ impl Default for ConnectOptions {
             login_timeout: Duration::from_secs(600),
             stall_timeout: Duration::from_secs(30),
             limits: Limits::default(),
+            recorder: None,
+            on_stderr: None,
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::{AgentConnection, Connection};
 use command::Spawned;
 use group::Group;
 use keeper::{Keeper, Orders};
-use stderr::Stderr;
+use stderr::{Listeners, Stderr};
 
 /// A running agent: the process and its [`Connection`].
 ///
@@ -68,7 +68,11 @@ impl AgentProcess {
         if let Some(stdin) = process.stdin.take() {
             tokio::spawn(speak(stdin, Arc::clone(&router)));
         }
-        let stderr = Stderr::follow(process.stderr.take(), options.limits.stderr);
+        if let Some(recorder) = &options.recorder {
+            command.env.iter().for_each(|(_, value)| recorder.hide(value.to_string_lossy()));
+        }
+        let listeners = Listeners { recorder: options.recorder.clone(), embedder: options.on_stderr.clone() };
+        let stderr = Stderr::follow(process.stderr.take(), options.limits.stderr, listeners);
         let orders = Arc::new(Orders::new(stop.clone()));
         let keeper = Keeper {
             process,

@@ -24,6 +24,7 @@ use crate::error::{CallError, End};
 use crate::options::ConnectOptions;
 use crate::outbox::{Outbox, Refused};
 use crate::raw::RawJson;
+use crate::recorder::Recorder;
 use crate::report::Traffic;
 use crate::schema::SessionId;
 use crate::session::{Queue, SessionEvent, Update};
@@ -43,6 +44,7 @@ pub(crate) struct Router {
     stall_timeout: Duration,
     /// Whether the agent may ask the user for something.
     elicits: bool,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 struct State {
@@ -126,6 +128,7 @@ impl Router {
             busier: Notify::new(),
             stall_timeout: options.stall_timeout,
             elicits: options.capabilities.elicitation.is_some(),
+            recorder: options.recorder.clone(),
         }
     }
 
@@ -215,6 +218,9 @@ impl Router {
 
     /// Takes what the agent wrote.
     pub(crate) fn hear(&self, heard: Heard<'_>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.heard(&heard);
+        }
         if self.end.borrow().is_some() {
             return; // Settled; what still comes is read only so that the agent can leave.
         }

@@ -51,7 +51,7 @@ pub struct ElicitationRequest {
     /// The agent's words to the user. Control characters and all.
     pub message: String,
     /// The request as the schema has it, or why it cannot be read as one; some agents leave out parts of a form.
-    pub typed: Result<CreateElicitationRequest, String>,
+    pub typed: Result<Box<CreateElicitationRequest>, String>,
     /// The parameters of the request as the agent wrote them.
     pub raw: RawJson,
     question: Arc<Question<ElicitationOutcome>>,
