@@ -250,17 +250,28 @@ impl Drop for Call<'_> {
     }
 }
 
+/// What an agent that left may have said last, in bytes: the most that a pipe of ours holds. It is read although nobody
+/// makes room for it, since it would be lost with the pipe.
+const LAST_WORDS: usize = 1 << 20;
+
 /// Reads until the stream ends and tells how it ended.
 pub(crate) async fn listen(mut reader: impl AsyncRead + Unpin, router: &Router, limits: &Limits) -> End {
     let mut messages = MessageReader::new(limits.line);
     let mut buffer = vec![0; 64 * 1024];
+    let mut last_words = LAST_WORDS;
     loop {
         match reader.read(&mut buffer).await {
             Ok(0) => {
                 messages.finish(&mut |heard| router.hear(heard));
                 return End::OutputClosed;
             }
-            Ok(length) => messages.push(&buffer[..length], &mut |heard| router.hear(heard)),
+            Ok(length) => {
+                messages.push(&buffer[..length], &mut |heard| router.hear(heard));
+                if router.has_left() && last_words > length {
+                    last_words -= length;
+                    continue;
+                }
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return End::Failed(error.to_string()),
         }

@@ -1,8 +1,8 @@
 //! The limits of a connection, as values.
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
+#[cfg(feature = "process")]
+use std::{fmt, sync::Arc};
 
 use crate::recorder::Recorder;
 use crate::schema::{
@@ -34,19 +34,23 @@ pub struct ConnectOptions {
     pub limits: Limits,
     /// Writes down what goes over the wire.
     pub recorder: Option<Recorder>,
+    #[cfg(feature = "process")]
     pub(crate) on_stderr: Option<OnLine>,
 }
 
 /// Who is told of each line.
+#[cfg(feature = "process")]
 #[derive(Clone)]
 pub(crate) struct OnLine(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
 
+#[cfg(feature = "process")]
 impl fmt::Debug for OnLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OnLine")
     }
 }
 
+#[cfg(feature = "process")]
 impl ConnectOptions {
     /// Hands each line that the agent writes to stderr to `heard`, without its line feed, as it comes: to show what an
     /// agent does that takes long to start. Of a line longer than [`Limits::stderr`] only the head. The agent's text,
@@ -73,6 +77,7 @@ impl Default for ConnectOptions {
             stall_timeout: Duration::from_secs(30),
             limits: Limits::default(),
             recorder: None,
+            #[cfg(feature = "process")]
             on_stderr: None,
         }
     }

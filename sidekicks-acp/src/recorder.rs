@@ -116,6 +116,7 @@ impl Recorder {
         }
     }
 
+    #[cfg(feature = "process")]
     pub(crate) fn stderr(&self, line: &str) {
         self.text("2", line.as_bytes(), None);
     }

@@ -39,6 +39,8 @@ pub(crate) struct Router {
     pub(crate) outbox: Arc<Outbox>,
     state: Mutex<State>,
     end: watch::Sender<Option<End>>,
+    /// Whether the agent has left, so that only its last words are to come.
+    left: watch::Sender<bool>,
     /// Somebody more waits for the agent.
     busier: Notify,
     stall_timeout: Duration,
@@ -125,6 +127,7 @@ impl Router {
             outbox: Arc::new(Outbox::new(options.limits.outbox)),
             state: Mutex::new(state),
             end: watch::Sender::new(None),
+            left: watch::Sender::new(false),
             busier: Notify::new(),
             stall_timeout: options.stall_timeout,
             elicits: options.capabilities.elicitation.is_some(),
@@ -152,6 +155,16 @@ impl Router {
             Ok(end) => end.clone().unwrap_or(End::Closed),
             Err(_) => End::Closed,
         }
+    }
+
+    /// The agent has left: what it still said is read to its end, whether or not its sessions are read.
+    #[cfg(feature = "process")]
+    pub(crate) fn agent_left(&self) {
+        self.left.send_replace(true);
+    }
+
+    pub(crate) fn has_left(&self) -> bool {
+        *self.left.borrow()
     }
 
     /// The next that the agent says outside of every session; `None` once the connection is over and all was taken.

@@ -12,6 +12,7 @@ mod reader;
 mod surrogates;
 
 pub(crate) use cut::Cut;
+#[cfg(feature = "process")]
 pub(crate) use lines::{Line, Lines};
 pub(crate) use message::Message;
 pub(crate) use reader::{Heard, MessageReader};

@@ -32,9 +32,11 @@ impl Router {
                     None => std::future::pending().await,
                 }
             };
+            let mut left = self.left.subscribe();
             tokio::select! {
                 () = queue.room() => return,
                 _ = self.ended() => return,
+                _ = left.wait_for(|left| *left) => return,
                 () = patience => return self.give_up_on(queue),
                 () = self.busier.notified() => {}
             }
