@@ -233,7 +233,7 @@ async fn an_exit_is_seen_although_a_grandchild_holds_the_pipes() {
 async fn the_last_words_of_an_agent_are_kept_although_nobody_reads_yet() {
     let script = format!(
         r#"{READY} read line; echo '{{"jsonrpc":"2.0","id":2,"result":{{"sessionId":"s"}}}}'; read line
-        pad=$(printf %01000d 0) # A hundred kilobytes: more than one read takes, and no more than it and the pipe hold.
+        pad=$(printf %0500d 0) # In all no more than a pipe holds.
         for n in $(seq 100); do
             echo '{{"method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"n'$n'","p":"'$pad'"}}}}}}'
         done
