@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::error::{AgentError, auth_methods};
-use crate::raw::RawJson;
+use crate::error::AgentError;
+use crate::raw::{RawJson, listed};
 use crate::schema::{AgentCapabilities, AuthMethod, Implementation};
 
 /// What the agent said of itself in the handshake. What it left out or got wrong has its default.
@@ -39,11 +39,10 @@ impl AgentInfo {
             Value::Null => return Err(BadHandshake::Malformed("it names no protocol version".to_owned())),
             other => return Err(BadHandshake::Version(other.to_string())),
         }
-        let methods = answer["authMethods"].as_array().map(Vec::as_slice).unwrap_or_default();
         Ok(Self {
             implementation: field(&answer, "agentInfo"),
             capabilities: field(&answer, "agentCapabilities").unwrap_or_default(),
-            auth_methods: auth_methods(methods),
+            auth_methods: listed(&answer["authMethods"]),
             raw,
         })
     }

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 
-use crate::agent_info::{BadHandshake, PROTOCOL_VERSION};
+use crate::agent_info::BadHandshake;
+use crate::calls;
+use crate::connection_event::ConnectionEvent;
 use crate::connector::AgentConnection;
 use crate::error::{CallError, End, StopCause};
 use crate::options::{ConnectOptions, Limits};
-use crate::router::{Router, TimerGuard};
-use crate::schema::{ContentBlock, SessionId};
+use crate::router::{About, Router, TimerGuard};
+use crate::schema::{AuthMethodId, ContentBlock, SessionId};
 use crate::session::{OpenSession, PromptId, SessionEvents};
 use crate::start::{StartError, StartFailure};
 use crate::wire::MessageReader;
@@ -34,6 +36,7 @@ struct Inner {
     router: Arc<Router>,
     agent: Arc<AgentInfo>,
     call_timeout: Duration,
+    login_timeout: Duration,
     runtime: Handle,
 }
 
@@ -56,7 +59,7 @@ impl Connection {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let wire = Wire::new(&options.limits);
+        let wire = Wire::new(options);
         let (router, limits) = (wire.router(), options.limits.clone());
         tokio::spawn(async move {
             tokio::select! {
@@ -99,13 +102,9 @@ impl AgentConnection for Connection {
     }
 
     fn open(&self, request: OpenSession) -> Result<SessionEvents, CallError> {
-        if !request.cwd.is_absolute() {
-            return Err(CallError::RelativeCwd(request.cwd));
-        }
-        // Agents differ in whether they take a request without the list, so it is always there.
-        let params = json!({ "cwd": written(&request.cwd)?, "mcpServers": written(&request.mcp_servers)? });
+        let params = calls::opening(&request, &self.inner.agent.capabilities)?;
         let (after, router) = (self.inner.call_timeout, Arc::downgrade(&self.inner.router));
-        let queue = self.inner.router.open("session/new", &params, |call| {
+        let queue = self.inner.router.open(&request.origin, &params, |call| {
             let timer = self.inner.runtime.spawn(async move {
                 tokio::time::sleep(after).await;
                 if let Some(router) = router.upgrade() {
@@ -117,41 +116,46 @@ impl AgentConnection for Connection {
         Ok(SessionEvents { queue })
     }
 
+    fn is_open(&self, session: &SessionId) -> bool {
+        self.inner.router.is_open(session)
+    }
+
     fn prompt(&self, session: &SessionId, content: Vec<ContentBlock>) -> Result<PromptId, CallError> {
-        self.check(&content)?;
-        self.inner.router.prompt(session, &written(&content)?)
+        calls::check(&content, &self.inner.agent.capabilities)?;
+        self.inner.router.prompt(session, &calls::written(&content)?)
     }
 
     fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
         self.inner.router.cancel(session)
     }
 
+    async fn authenticate(&self, method: &AuthMethodId) -> Result<(), CallError> {
+        let login = call(&self.inner.router, "authenticate", &json!({ "methodId": method }), About::Itself)?;
+        login.cancelled_on_drop().within(self.inner.login_timeout).await.map(drop)
+    }
+
+    async fn close_session(&self, session: &SessionId) -> Result<(), CallError> {
+        let offered = self.inner.agent.capabilities.session_capabilities.close.is_some();
+        calls::offered(offered, "session/close")?;
+        if !self.is_open(session) {
+            return Err(self.inner.router.not_open(session));
+        }
+        let params = json!({ "sessionId": session });
+        let close = call(&self.inner.router, "session/close", &params, About::Closing(session))?;
+        close.within(self.inner.call_timeout).await.map(drop)
+    }
+
     async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError> {
-        call(&self.inner.router, method, &params, self.inner.call_timeout).await.map(|result| result.to_value())
+        let call = call(&self.inner.router, method, &params, About::Itself)?;
+        call.within(self.inner.call_timeout).await.map(|result| result.to_value())
+    }
+
+    async fn event(&self) -> Option<ConnectionEvent> {
+        self.inner.router.event().await
     }
 
     async fn closed(&self) -> End {
         self.inner.router.ended().await
-    }
-}
-
-impl Connection {
-    /// Whether the agent takes this content; text and links all agents take.
-    fn check(&self, content: &[ContentBlock]) -> Result<(), CallError> {
-        if content.iter().all(|block| matches!(block, ContentBlock::Text(text) if text.text.is_empty())) {
-            return Err(CallError::EmptyPrompt);
-        }
-        let takes = &self.inner.agent.capabilities.prompt_capabilities;
-        for block in content {
-            let refused = match block {
-                ContentBlock::Image(_) if !takes.image => "images",
-                ContentBlock::Audio(_) if !takes.audio => "audio",
-                ContentBlock::Resource(_) if !takes.embedded_context => "embedded resources",
-                _ => continue,
-            };
-            return Err(CallError::UnsupportedContent(refused));
-        }
-        Ok(())
     }
 }
 
@@ -161,11 +165,6 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// A part of a call as JSON. Paths may hold what JSON cannot.
-fn written(part: &impl Serialize) -> Result<Value, CallError> {
-    serde_json::to_value(part).map_err(|error| CallError::NotUnicode(error.to_string()))
-}
-
 /// A connection before its handshake; dropping it ends the connection.
 pub(crate) struct Wire {
     router: Arc<Router>,
@@ -173,8 +172,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self { router: Arc::new(Router::new(limits)), shook_hands: false }
+    pub(crate) fn new(options: &ConnectOptions) -> Self {
+        Self { router: Arc::new(Router::new(options)), shook_hands: false }
     }
 
     pub(crate) fn router(&self) -> Arc<Router> {
@@ -183,19 +182,19 @@ impl Wire {
 
     pub(crate) async fn shake_hands(mut self, options: &ConnectOptions) -> Result<Connection, StartFailure> {
         let router = self.router();
-        let params = json!({
-            "protocolVersion": PROTOCOL_VERSION,
-            "clientCapabilities": { "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false },
-            "clientInfo": options.client,
-        });
-        let answer = call(&router, "initialize", &params, options.start_timeout).await.map_err(StartFailure::from)?;
+        let answer = async {
+            let call = call(&router, "initialize", &calls::handshake(options), About::Itself)?;
+            call.within(options.start_timeout).await
+        };
+        let answer = answer.await.map_err(StartFailure::from)?;
         let agent = AgentInfo::read(answer).map_err(|bad| match bad {
             BadHandshake::Version(theirs) => StartFailure::UnsupportedVersion { theirs },
             BadHandshake::Malformed(why) => StartFailure::Handshake(CallError::Malformed(why)),
         })?;
         let agent = Arc::new(agent);
         router.introduce(Arc::clone(&agent));
-        let inner = Inner { router, agent, call_timeout: options.call_timeout, runtime: Handle::current() };
+        let ConnectOptions { call_timeout, login_timeout, .. } = *options;
+        let inner = Inner { router, agent, call_timeout, login_timeout, runtime: Handle::current() };
         self.shook_hands = true; // From here on the connection ends it.
         Ok(Connection { inner: Arc::new(inner) })
     }
@@ -209,44 +208,74 @@ impl Drop for Wire {
     }
 }
 
-async fn call(router: &Arc<Router>, method: &str, params: &Value, within: Duration) -> Result<RawJson, CallError> {
-    struct Forget<'a>(&'a Router, u64);
-    impl Drop for Forget<'_> {
-        fn drop(&mut self) {
-            self.0.forget(self.1);
-        }
+/// A call that was queued. Dropping it ignores the reply; an unwritten call is then not sent.
+struct Call<'a> {
+    router: &'a Router,
+    number: u64,
+    reply: oneshot::Receiver<Result<RawJson, CallError>>,
+    /// Whether the agent is told of a drop.
+    cancels: bool,
+}
+
+fn call<'a>(router: &'a Router, method: &str, params: &Value, about: About<'_>) -> Result<Call<'a>, CallError> {
+    let (number, reply) = router.call(method, params, about)?;
+    Ok(Call { router, number, reply, cancels: false })
+}
+
+impl Call<'_> {
+    fn cancelled_on_drop(mut self) -> Self {
+        self.cancels = true;
+        self
     }
 
-    let (number, reply) = router.call(method, params)?;
-    let _forget = Forget(router, number);
-    match tokio::time::timeout(within, reply).await {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(_)) => Err(CallError::Ended { end: router.end_so_far().unwrap_or(End::Closed), sent: true }),
-        Err(_) => Err(CallError::TimedOut(within)),
+    /// Waits for the outcome. An agent that is too late is told that nobody waits any more.
+    async fn within(mut self, time: Duration) -> Result<RawJson, CallError> {
+        match tokio::time::timeout(time, &mut self.reply).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(CallError::Ended { end: self.router.end_so_far().unwrap_or(End::Closed), sent: true }),
+            Err(_) => {
+                self.cancels = true;
+                Err(CallError::TimedOut(time))
+            }
+        }
     }
 }
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        match self.cancels {
+            true => self.router.give_up(self.number),
+            false => self.router.forget(self.number),
+        }
+    }
+}
+
+/// What an agent that left may have said last, in bytes: the most that a pipe of ours holds. It is read although nobody
+/// makes room for it, since it would be lost with the pipe.
+const LAST_WORDS: usize = 1 << 20;
 
 /// Reads until the stream ends and tells how it ended.
 pub(crate) async fn listen(mut reader: impl AsyncRead + Unpin, router: &Router, limits: &Limits) -> End {
     let mut messages = MessageReader::new(limits.line);
     let mut buffer = vec![0; 64 * 1024];
+    let mut last_words = LAST_WORDS;
     loop {
         match reader.read(&mut buffer).await {
             Ok(0) => {
                 messages.finish(&mut |heard| router.hear(heard));
                 return End::OutputClosed;
             }
-            Ok(length) => messages.push(&buffer[..length], &mut |heard| router.hear(heard)),
+            Ok(length) => {
+                messages.push(&buffer[..length], &mut |heard| router.hear(heard));
+                if router.has_left() && last_words > length {
+                    last_words -= length;
+                    continue;
+                }
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return End::Failed(error.to_string()),
         }
-        for queue in router.take_full() {
-            // The agent waits for whoever follows the session. Once the connection is over nobody has to.
-            tokio::select! {
-                () = queue.room() => {}
-                _ = router.ended() => {}
-            }
-        }
+        router.wait_for_readers().await;
     }
 }
 
@@ -257,6 +286,9 @@ const REASON_GRACE: Duration = Duration::from_millis(250);
 pub(crate) async fn speak(mut writer: impl AsyncWrite + Unpin, router: Arc<Router>) {
     let write = async {
         while let Some(line) = router.outbox.next().await {
+            if let Some(recorder) = &router.recorder {
+                recorder.said(&line); // Before the agent can answer it.
+            }
             writer.write_all(&line).await?;
             writer.flush().await?;
         }

@@ -5,11 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::calls;
+use crate::connection_event::ConnectionEvent;
 use crate::error::{CallError, End};
-use crate::schema::{ContentBlock, SessionId};
+use crate::raw::listed;
+use crate::schema::{
+    AuthMethodId, ContentBlock, ListSessionsRequest, ListSessionsResponse, SessionConfigId, SessionConfigOption,
+    SessionConfigOptionValue, SessionId, SessionModeId,
+};
 use crate::session::{OpenSession, PromptId, SessionEvents};
 use crate::{AgentInfo, StartError};
 
@@ -112,16 +118,30 @@ impl fmt::Debug for Lease {
 /// A live connection to an agent: its sessions and their turns.
 ///
 /// `open`, `prompt` and `cancel` only queue; what comes of them is told by the session's [`SessionEvents`], in order.
+/// Every other call ends by its result, an error, a timeout or the end of the connection, and may be dropped at any time:
+/// then its reply is ignored, and nothing is sent if it was not written yet.
+///
+/// Those who bring a transport of their own write the methods without a body; the others are made of
+/// [`call_raw`](Self::call_raw).
 #[async_trait]
 pub trait AgentConnection: Send + Sync + 'static {
     /// What the agent said of itself in the handshake.
     fn agent(&self) -> &AgentInfo;
 
-    /// Opens a session. The outcome is the first event: [`SessionEvent::Opened`](crate::SessionEvent::Opened).
+    /// Opens a session: a new one, or one that the agent remembers. The outcome is an event:
+    /// [`SessionEvent::Opened`](crate::SessionEvent::Opened).
+    ///
+    /// Dropping the events before that closes the session of which nobody learned, where the agent offers that.
     ///
     /// # Errors
-    /// At once, with nothing sent, for a relative `cwd`, a full outbox or a connection that is over.
+    /// At once, with nothing sent: for a relative folder, what the agent does not offer, a session that is open and read,
+    /// a full outbox, or a connection that is over.
     fn open(&self, request: OpenSession) -> Result<SessionEvents, CallError>;
+
+    /// Whether a session of this id is open here. Other transports may always say yes, and let the agent refuse.
+    fn is_open(&self, _session: &SessionId) -> bool {
+        true
+    }
 
     /// Sends a prompt. Its end is an event: exactly one [`SessionEvent::TurnEnded`](crate::SessionEvent::TurnEnded).
     ///
@@ -140,11 +160,106 @@ pub trait AgentConnection: Send + Sync + 'static {
     /// For an unknown session or a connection that is over.
     fn cancel(&self, session: &SessionId) -> Result<(), CallError>;
 
-    /// Calls any method, such as a vendor's own. Cancel-safe: a reply that nobody waits for is ignored.
+    /// Puts a session into one of its modes, `session/set_mode`.
+    ///
+    /// Success is no proof: some agents say yes to a mode that they do not have. Agents confirm by a
+    /// `current_mode_update`, a `config_option_update`, or not at all.
+    async fn set_mode(&self, session: &SessionId, mode: &SessionModeId) -> Result<(), CallError> {
+        call_of(self, session, "session/set_mode", json!({ "modeId": mode })).await.map(drop)
+    }
+
+    /// Sets an option of a session, `session/set_config_option`. Gives all of its options as they are then; none where
+    /// the agent does not tell them.
+    async fn set_config_option(
+        &self,
+        session: &SessionId,
+        option: &SessionConfigId,
+        value: SessionConfigOptionValue,
+    ) -> Result<Vec<SessionConfigOption>, CallError> {
+        let mut params = calls::written(&value)?; // With its `type`, without which agents take no boolean.
+        params["configId"] = calls::written(option)?;
+        let answer = call_of(self, session, "session/set_config_option", params).await?;
+        Ok(listed(&answer["configOptions"]))
+    }
+
+    /// Chooses the model of a session by `session/set_model`. That method is no longer in the protocol, but some agents
+    /// offer their models by it alone; others have a config option.
+    async fn set_model(&self, session: &SessionId, model: &str) -> Result<(), CallError> {
+        call_of(self, session, "session/set_model", json!({ "modelId": model })).await.map(drop)
+    }
+
+    /// Closes a session, `session/close`, for agents that offer it: its prompt ends, and its events with
+    /// [`End::SessionClosed`]. Agents that keep sessions can resume it later.
+    ///
+    /// A closing that was written takes effect also when this future is dropped.
+    async fn close_session(&self, session: &SessionId) -> Result<(), CallError> {
+        calls::offered(self.agent().capabilities.session_capabilities.close.is_some(), "session/close")?;
+        call_of(self, session, "session/close", json!({})).await.map(drop)
+    }
+
+    /// The sessions that the agent remembers, a page of them, for agents that offer `session/list`. Entries that cannot
+    /// be read are left out. `updatedAt` comes with and without a time zone.
+    async fn list_sessions(&self, request: ListSessionsRequest) -> Result<ListSessionsResponse, CallError> {
+        calls::offered(self.agent().capabilities.session_capabilities.list.is_some(), "session/list")?;
+        let answer = self.call_raw("session/list", calls::written(&request)?).await?;
+        let cursor = answer["nextCursor"].as_str().map(str::to_owned);
+        Ok(ListSessionsResponse::new(listed(&answer["sessions"])).next_cursor(cursor))
+    }
+
+    /// Makes the agent forget a session, `session/delete`, for agents that offer it. One that is open is better closed
+    /// first.
+    async fn delete_session(&self, session: &SessionId) -> Result<(), CallError> {
+        calls::offered(self.agent().capabilities.session_capabilities.delete.is_some(), "session/delete")?;
+        self.call_raw("session/delete", json!({ "sessionId": session })).await.map(drop)
+    }
+
+    /// Logs in by one of the [methods](AgentInfo::auth_methods) of the agent, `authenticate`.
+    ///
+    /// It may take as long as a person needs to visit a page. On a [`Connection`](crate::Connection) the time is
+    /// [`ConnectOptions::login_timeout`](crate::ConnectOptions::login_timeout), and dropping the future tells the agent
+    /// that nobody waits any more.
+    async fn authenticate(&self, method: &AuthMethodId) -> Result<(), CallError> {
+        self.call_raw("authenticate", json!({ "methodId": method })).await.map(drop)
+    }
+
+    /// Logs out, for agents that offer `logout`.
+    async fn logout(&self) -> Result<(), CallError> {
+        calls::offered(self.agent().capabilities.auth.logout.is_some(), "logout")?;
+        self.call_raw("logout", json!({})).await.map(drop)
+    }
+
+    /// Calls any method, such as a vendor's own, without any check. Success is no proof that the agent knows the method.
     async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError>;
+
+    /// The next thing that the agent says outside of every session; `None` once the connection is over.
+    ///
+    /// The newest 1,000 are kept, up to 1 MiB, until somebody asks, from before the handshake on. Each goes to one
+    /// caller. Cancel-safe.
+    async fn event(&self) -> Option<ConnectionEvent> {
+        self.closed().await;
+        None
+    }
 
     /// Waits for the end of the connection. Any number may wait; cancel-safe.
     async fn closed(&self) -> End;
+}
+
+/// A call about an open session.
+async fn call_of<C: AgentConnection + ?Sized>(
+    connection: &C,
+    session: &SessionId,
+    method: &str,
+    mut params: Value,
+) -> Result<Value, CallError> {
+    if !connection.is_open(session) {
+        return Err(tokio::select! {
+            biased;
+            end = connection.closed() => CallError::Ended { end, sent: false },
+            () = std::future::ready(()) => CallError::UnknownSession(session.clone()),
+        });
+    }
+    params["sessionId"] = calls::written(session)?;
+    connection.call_raw(method, params).await
 }
 
 /// Why no connection could be had.

@@ -5,7 +5,6 @@ mod call;
 mod end;
 
 pub use agent::AgentError;
-pub(crate) use agent::auth_methods;
 pub use call::{AnswerError, CallError};
 pub use end::{End, Exit, ExitStatus, StopCause};
 
@@ -17,6 +16,7 @@ pub const CODES: &[&str] = &[
     "agent-exited",
     "agent-room",
     "agent-stopped",
+    "already-open",
     "already-settled",
     "backoff",
     "backpressure",
@@ -30,7 +30,9 @@ pub const CODES: &[&str] = &[
     "not-unicode",
     "program-not-found",
     "prompt-pending",
+    "reader-stalled",
     "relative-workspace",
+    "session-closed",
     "start-failed",
     "start-timeout",
     "timeout",
@@ -39,6 +41,7 @@ pub const CODES: &[&str] = &[
     "unknown-agent",
     "unknown-option",
     "unknown-session",
+    "unsupported",
     "unsupported-content",
     "unsupported-version",
     "would-deadlock",

@@ -1,8 +1,14 @@
 //! The limits of a connection, as values.
 
 use std::time::Duration;
+#[cfg(feature = "process")]
+use std::{fmt, sync::Arc};
 
-use crate::schema::Implementation;
+use crate::recorder::Recorder;
+use crate::schema::{
+    BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, Implementation,
+    SessionConfigOptionsCapabilities,
+};
 
 /// How a connection behaves.
 #[derive(Debug, Clone)]
@@ -10,22 +16,69 @@ use crate::schema::Implementation;
 pub struct ConnectOptions {
     /// What we call ourselves in the handshake.
     pub client: Implementation,
+    /// What we offer to agents. By default that boolean options can be set. An embedder that asks its user for what an
+    /// agent elicits, shows notices, or runs a login in a terminal offers that here. The services that this crate does
+    /// not have, files and terminals, are never offered.
+    pub capabilities: ClientCapabilities,
     /// How long starting may take, from the start of the program to the answer of the handshake. Default: 60 seconds;
     /// an agent behind `npx` downloads itself the first time.
     pub start_timeout: Duration,
-    /// How long any call but a prompt may take. Default: 60 seconds.
+    /// How long any other call may take, but for a prompt and a login. Default: 60 seconds.
     pub call_timeout: Duration,
+    /// How long a login may take, for which a person may have to visit a page. Default: 10 minutes.
+    pub login_timeout: Duration,
+    /// How long a session that nobody reads may hold up others, see [`End::ReaderStalled`](crate::End::ReaderStalled).
+    /// Default: 30 seconds.
+    pub stall_timeout: Duration,
     /// How much is kept.
     pub limits: Limits,
+    /// Writes down what goes over the wire.
+    pub recorder: Option<Recorder>,
+    #[cfg(feature = "process")]
+    pub(crate) on_stderr: Option<OnLine>,
+}
+
+/// Who is told of each line.
+#[cfg(feature = "process")]
+#[derive(Clone)]
+pub(crate) struct OnLine(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
+
+#[cfg(feature = "process")]
+impl fmt::Debug for OnLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnLine")
+    }
+}
+
+#[cfg(feature = "process")]
+impl ConnectOptions {
+    /// Hands each line that the agent writes to stderr to `heard`, without its line feed, as it comes: to show what an
+    /// agent does that takes long to start. Of a line longer than [`Limits::stderr`] only the head. The agent's text,
+    /// control characters and all.
+    ///
+    /// It is called by the task that drains stderr, so it must not block. It is not called any more after it panicked. The
+    /// end of stderr is kept all the same.
+    pub fn on_stderr(mut self, heard: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.on_stderr = Some(OnLine(Arc::new(heard)));
+        self
+    }
 }
 
 impl Default for ConnectOptions {
     fn default() -> Self {
+        let boolean = SessionConfigOptionsCapabilities::new().boolean(BooleanConfigOptionCapabilities::new());
+        let options = ClientSessionCapabilities::new().config_options(boolean);
         Self {
             client: Implementation::new("sidekicks", env!("CARGO_PKG_VERSION")),
+            capabilities: ClientCapabilities::new().session(options),
             start_timeout: Duration::from_secs(60),
             call_timeout: Duration::from_secs(60),
+            login_timeout: Duration::from_secs(600),
+            stall_timeout: Duration::from_secs(30),
             limits: Limits::default(),
+            recorder: None,
+            #[cfg(feature = "process")]
+            on_stderr: None,
         }
     }
 }

@@ -59,8 +59,12 @@ impl Outbox {
 
     /// Queues a notification before everything else, whatever the outbox holds: a cancel must not wait its turn.
     pub(crate) fn notify_first(&self, method: &str, params: &Value) {
-        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
-        let _ = self.push(line(&message), None, Entry::First);
+        let _ = self.push(notification(method, params), None, Entry::First);
+    }
+
+    /// Queues a notification that may be lost: one that an agent which reads nothing would not see anyway.
+    pub(crate) fn notify(&self, method: &str, params: &Value) {
+        let _ = self.push(notification(method, params), None, Entry::IfRoom);
     }
 
     /// Queues the answer to a question, also where calls are refused: somebody was told that it was given. Only an agent
@@ -74,8 +78,17 @@ impl Outbox {
     /// Queues a refusal that nobody asked for. An agent that reads nothing gets none once the outbox is full: its
     /// requests must not grow our memory.
     pub(crate) fn refuse(&self, request: &RawJson, error: &Value) {
-        if self.push(reply(request, Err(error)), None, Entry::IfRoom) == Err(Refused::Full) {
-            tracing::warn!(request = request.as_str(), "the agent does not read its input; a refusal was dropped");
+        self.unasked(request, Err(error));
+    }
+
+    /// Queues a result that nobody was asked for, by the same rule.
+    pub(crate) fn decline(&self, request: &RawJson, result: &Value) {
+        self.unasked(request, Ok(result));
+    }
+
+    fn unasked(&self, request: &RawJson, outcome: Result<&Value, &Value>) {
+        if self.push(reply(request, outcome), None, Entry::IfRoom) == Err(Refused::Full) {
+            tracing::warn!(request = request.as_str(), "the agent does not read its input; a reply was dropped");
         }
     }
 
@@ -159,6 +172,10 @@ enum Entry {
     /// Up to twice the limit, so that calls alone leave no answer out.
     Answer,
     IfRoom,
+}
+
+fn notification(method: &str, params: &Value) -> Vec<u8> {
+    line(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
 }
 
 /// A reply, with the request's id exactly as the agent wrote it.

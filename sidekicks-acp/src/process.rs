@@ -25,7 +25,7 @@ use crate::{AgentConnection, Connection};
 use command::Spawned;
 use group::Group;
 use keeper::{Keeper, Orders};
-use stderr::Stderr;
+use stderr::{Listeners, Stderr};
 
 /// A running agent: the process and its [`Connection`].
 ///
@@ -63,12 +63,16 @@ impl AgentProcess {
     ) -> Result<Self, StartError> {
         let about = |failure: StartFailure| StartError { program: Some(command.program.clone()), ..failure.into() };
         let Spawned { guard, mut process, pid } = command.spawn().await.map_err(about)?;
-        let wire = Wire::new(&options.limits);
+        let wire = Wire::new(options);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
             tokio::spawn(speak(stdin, Arc::clone(&router)));
         }
-        let stderr = Stderr::follow(process.stderr.take(), options.limits.stderr);
+        if let Some(recorder) = &options.recorder {
+            command.env.iter().for_each(|(_, value)| recorder.hide(value.to_string_lossy()));
+        }
+        let listeners = Listeners { recorder: options.recorder.clone(), embedder: options.on_stderr.clone() };
+        let stderr = Stderr::follow(process.stderr.take(), options.limits.stderr, listeners);
         let orders = Arc::new(Orders::new(stop.clone()));
         let keeper = Keeper {
             process,

@@ -53,6 +53,12 @@ pub(crate) fn lenient<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> 
     })
 }
 
+/// The elements of a list that can be read; one that cannot be costs only itself.
+pub(crate) fn listed<T: DeserializeOwned>(list: &serde_json::Value) -> Vec<T> {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().filter_map(|element| serde_json::from_value(element.clone()).ok()).collect()
+}
+
 impl From<&serde_json::Value> for RawJson {
     fn from(value: &serde_json::Value) -> Self {
         // A tree of JSON can always be written.

@@ -3,26 +3,34 @@
 //! One lock guards one small state; everything under it is a plain decision and nothing waits. The reader hears, callers
 //! speak, and whoever ends the connection settles all that is open.
 
+mod questions;
 mod sessions;
+mod stalls;
+mod turns;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 
 use crate::AgentInfo;
+use crate::connection_event::{ConnectionEvent, ConnectionEvents, Notification};
 use crate::error::{CallError, End};
-use crate::options::Limits;
+use crate::options::ConnectOptions;
 use crate::outbox::{Outbox, Refused};
 use crate::raw::RawJson;
+use crate::recorder::Recorder;
 use crate::report::Traffic;
 use crate::schema::SessionId;
-use crate::session::Queue;
+use crate::session::{Queue, SessionEvent, Update};
 use crate::wire::{Addressed, Cut, Heard, Message};
 
+use questions::Questions;
 use sessions::Sessions;
 
 /// The heart of a connection.
@@ -31,14 +39,24 @@ pub(crate) struct Router {
     pub(crate) outbox: Arc<Outbox>,
     state: Mutex<State>,
     end: watch::Sender<Option<End>>,
+    /// Whether the agent has left, so that only its last words are to come.
+    left: watch::Sender<bool>,
+    /// Somebody more waits for the agent.
+    busier: Notify,
+    stall_timeout: Duration,
+    /// Whether the agent may ask the user for something.
+    elicits: bool,
+    pub(crate) recorder: Option<Recorder>,
 }
 
-#[derive(Debug)]
 struct State {
     /// Numbers our calls, prompts and the agent's questions.
     next: u64,
-    pending: HashMap<u64, Pending>,
+    pending: HashMap<u64, Expected>,
     sessions: Sessions,
+    /// Those of the agent that belong to no session.
+    questions: Questions,
+    asides: Arc<ConnectionEvents>,
     agent: Arc<AgentInfo>,
     traffic: Traffic,
     queue_limit: usize,
@@ -46,16 +64,32 @@ struct State {
     full: Vec<Arc<Queue>>,
 }
 
+/// A reply that the agent owes us.
+struct Expected {
+    since: Instant,
+    who: Pending,
+}
+
 /// Who waits for a reply.
-#[derive(Debug)]
 enum Pending {
-    Call(oneshot::Sender<Result<RawJson, CallError>>),
-    Open(Arc<Queue>, Option<TimerGuard>),
+    Call(Reply),
+    /// The same, and when it succeeds this session is over.
+    Close(SessionId, Reply),
+    Open(Opening),
     Prompt(SessionId),
 }
 
+type Reply = oneshot::Sender<Result<RawJson, CallError>>;
+
+/// A session that is being opened.
+struct Opening {
+    queue: Arc<Queue>,
+    /// Its id, where the agent is asked for it by that.
+    id: Option<SessionId>,
+    _timer: TimerGuard,
+}
+
 /// Stops a timer when what it watches is settled.
-#[derive(Debug)]
 pub(crate) struct TimerGuard(pub(crate) AbortHandle);
 
 impl Drop for TimerGuard {
@@ -64,22 +98,41 @@ impl Drop for TimerGuard {
     }
 }
 
+/// What a call is about, besides its reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About<'a> {
+    Itself,
+    /// It closes this session.
+    Closing(&'a SessionId),
+}
+
 const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 
 impl Router {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(options: &ConnectOptions) -> Self {
         let state = State {
             next: 0,
             pending: HashMap::new(),
             sessions: Sessions::default(),
+            questions: Questions::default(),
+            asides: Arc::default(),
             agent: Arc::default(),
             traffic: Traffic::default(),
-            queue_limit: limits.session_queue,
+            queue_limit: options.limits.session_queue,
             full: Vec::new(),
         };
-        Self { outbox: Arc::new(Outbox::new(limits.outbox)), state: Mutex::new(state), end: watch::Sender::new(None) }
+        Self {
+            outbox: Arc::new(Outbox::new(options.limits.outbox)),
+            state: Mutex::new(state),
+            end: watch::Sender::new(None),
+            left: watch::Sender::new(false),
+            busier: Notify::new(),
+            stall_timeout: options.stall_timeout,
+            elicits: options.capabilities.elicitation.is_some(),
+            recorder: options.recorder.clone(),
+        }
     }
 
     /// Remembers the handshake, for the login methods in later errors.
@@ -104,9 +157,24 @@ impl Router {
         }
     }
 
-    /// The session queues that became full: the reader waits for them before it reads on.
-    pub(crate) fn take_full(&self) -> Vec<Arc<Queue>> {
-        std::mem::take(&mut self.lock().full)
+    /// The agent has left: what it still said is read to its end, whether or not its sessions are read.
+    #[cfg(feature = "process")]
+    pub(crate) fn agent_left(&self) {
+        self.left.send_replace(true);
+    }
+
+    pub(crate) fn has_left(&self) -> bool {
+        *self.left.borrow()
+    }
+
+    /// The next that the agent says outside of every session; `None` once the connection is over and all was taken.
+    pub(crate) async fn event(&self) -> Option<ConnectionEvent> {
+        let asides = Arc::clone(&self.lock().asides);
+        tokio::select! {
+            biased;
+            event = asides.pop() => Some(event),
+            _ = self.ended() => asides.try_pop(),
+        }
     }
 
     /// Begins a call; the receiver gets its outcome.
@@ -114,40 +182,80 @@ impl Router {
         &self,
         method: &str,
         params: &Value,
+        about: About<'_>,
     ) -> Result<(u64, oneshot::Receiver<Result<RawJson, CallError>>), CallError> {
         let (sender, receiver) = oneshot::channel();
         let mut state = self.lock();
         let call = state.number();
         self.send(call, method, params)?;
-        state.pending.insert(call, Pending::Call(sender));
+        let who = match about {
+            About::Itself => Pending::Call(sender),
+            About::Closing(session) => Pending::Close(session.clone(), sender),
+        };
+        self.expect(&mut state, call, who);
         Ok((call, receiver))
     }
 
     /// Nobody waits for this call any more: an unwritten one is not sent, a later reply is ignored.
     pub(crate) fn forget(&self, call: u64) {
         let mut state = self.lock();
-        if state.pending.remove(&call).is_some() {
-            self.outbox.take_back(call);
+        let Some(expected) = state.pending.get(&call) else { return };
+        // What was written of a closing takes effect, whether or not somebody waits.
+        let taken_back = self.outbox.take_back(call);
+        if taken_back || !matches!(expected.who, Pending::Close(..)) {
+            state.pending.remove(&call);
+        }
+    }
+
+    /// The same, and the agent is told where it has the call already.
+    pub(crate) fn give_up(&self, call: u64) {
+        if self.lock().pending.remove(&call).is_some() {
+            self.withdraw_call(call);
+        }
+    }
+
+    /// The agent did not answer in time, or its answer is not wanted.
+    pub(crate) fn expire(&self, call: u64, error: CallError) {
+        let mut state = self.lock();
+        if let Some(expected) = state.pending.remove(&call) {
+            self.withdraw_call(call);
+            self.settle(&mut state, call, expected.who, Err(error));
+        }
+    }
+
+    fn withdraw_call(&self, call: u64) {
+        if !self.outbox.take_back(call) {
+            self.outbox.notify("$/cancel_request", &json!({ "requestId": call }));
         }
     }
 
     /// Takes what the agent wrote.
     pub(crate) fn hear(&self, heard: Heard<'_>) {
-        let mut state = self.lock();
+        if let Some(recorder) = &self.recorder {
+            recorder.heard(&heard);
+        }
         if self.end.borrow().is_some() {
             return; // Settled; what still comes is read only so that the agent can leave.
         }
         match heard {
-            Heard::Message(message) => self.message(&mut state, message),
+            Heard::Message { message, .. } => match message {
+                Message::Response { id, outcome } => {
+                    self.reply(id, |agent| {
+                        outcome.map(RawJson::copied).map_err(|error| agent.error(error.get()).into())
+                    });
+                }
+                Message::Notification { method, params } => self.notification(&method, params),
+                Message::Request { id, method, params } => self.request(id, &method, params),
+            },
             Heard::Noise(line) => {
                 tracing::debug!(line = %String::from_utf8_lossy(&line[..line.len().min(200)]), "noise");
-                state.traffic.noise(line);
+                self.lock().traffic.noise(line);
             }
             Heard::TooLong { head, length } => {
                 tracing::warn!(length, head = %String::from_utf8_lossy(&head[..head.len().min(200)]), "line too long");
-                state.traffic.too_long += 1;
+                self.lock().traffic.too_long += 1;
                 match Cut::read(head) {
-                    Cut::Reply(id) => state.answered(&id, |_| Err(CallError::TooLong(length))),
+                    Cut::Reply(id) => self.reply(&id, |_| Err(CallError::TooLong(length))),
                     Cut::Request(id) => self.outbox.refuse(&RawJson::copied(&id), &too_long(length)),
                     Cut::Unknown => {}
                 }
@@ -155,18 +263,11 @@ impl Router {
         }
     }
 
-    fn message(&self, state: &mut State, message: Message<'_>) {
-        match message {
-            Message::Response { id, outcome } => state.reply(id, outcome),
-            Message::Notification { method, params } => self.notification(state, &method, params),
-            Message::Request { id, method, params } => self.request(state, id, &method, params),
-        }
-    }
-
-    fn notification(&self, state: &mut State, method: &str, params: Option<&RawValue>) {
-        match (method, params) {
-            ("session/update", Some(params)) => state.update(params),
-            ("$/cancel_request", Some(params)) => {
+    fn notification(&self, method: &str, params: Option<&RawValue>) {
+        let params = params.unwrap_or(RawValue::NULL);
+        match method {
+            "session/update" => self.update(params),
+            "$/cancel_request" => {
                 #[derive(serde::Deserialize)]
                 #[serde(rename_all = "camelCase")]
                 struct Cancel<'a> {
@@ -174,27 +275,61 @@ impl Router {
                     request_id: &'a RawValue,
                 }
                 if let Ok(cancel) = serde_json::from_str::<Cancel<'_>>(params.get()) {
-                    state.sessions.withdraw(cancel.request_id.get());
+                    self.lock().withdraw(cancel.request_id.get());
                 }
             }
-            _ => {
-                tracing::debug!(method, "unknown notification");
-                state.traffic.unknown += 1;
+            _ => self.unknown_notification(method, params),
+        }
+    }
+
+    fn update(&self, params: &RawValue) {
+        // Read before the state is locked, for which callers wait.
+        let read = serde_json::from_str::<Addressed<'_>>(params.get());
+        let read = read.map(|to| (to.session_id, Update::read(to.update.unwrap_or(RawValue::NULL), true)));
+        let mut state = self.lock();
+        match read {
+            Ok((session, mut update)) => {
+                update.late = state.sessions.get_mut(&session).is_none_or(|session| session.turn.is_none());
+                state.deliver(session, SessionEvent::Update(update), params);
+            }
+            Err(error) => {
+                tracing::debug!(%error, "update for no session");
+                state.traffic.dropped += 1;
             }
         }
     }
 
-    fn request(&self, state: &mut State, id: &RawValue, method: &str, params: Option<&RawValue>) {
+    fn unknown_notification(&self, method: &str, params: &RawValue) {
+        tracing::debug!(method, "unknown notification");
+        let notification = Notification::new(method, RawJson::copied(params));
+        let session = serde_json::from_str::<Addressed<'_>>(params.get()).map(|to| to.session_id);
+        let mut state = self.lock();
+        state.traffic.unknown += 1;
+        match session {
+            Ok(session) if state.sessions.get_mut(&session).is_some() || state.sessions.may_come(&session) => {
+                state.deliver(session, SessionEvent::Notification(notification), params);
+            }
+            _ => state.aside(ConnectionEvent::Notification(notification), params),
+        }
+    }
+
+    fn request(&self, id: &RawValue, method: &str, params: Option<&RawValue>) {
         let request = RawJson::copied(id);
-        let refused = match method {
-            "session/request_permission" => state.permission(&self.outbox, &request, params).err(),
+        let mut state = self.lock();
+        match method {
+            "session/request_permission" => {
+                if let Err(refusal) = state.permission(&self.outbox, request.clone(), params) {
+                    self.outbox.refuse(&request, &refusal);
+                }
+            }
+            "elicitation/create" if self.elicits => state.elicitation(&self.outbox, request, params),
+            // It was not offered, so nobody is there to be asked.
+            "elicitation/create" => self.outbox.decline(&request, &json!({ "action": "decline" })),
             _ => {
                 state.traffic.unknown += 1;
-                Some(json!({ "code": METHOD_NOT_FOUND, "message": format!("Method not found: {method}") }))
+                let error = json!({ "code": METHOD_NOT_FOUND, "message": format!("Method not found: {method}") });
+                self.outbox.refuse(&request, &error);
             }
-        };
-        if let Some(error) = refused {
-            self.outbox.refuse(&request, &error);
         }
     }
 
@@ -212,12 +347,58 @@ impl Router {
             return;
         }
         tracing::debug!(%end, "connection ended");
-        for (call, pending) in std::mem::take(&mut state.pending) {
+        for (call, expected) in std::mem::take(&mut state.pending) {
             let error = CallError::Ended { end: end.clone(), sent: !self.outbox.holds(call) };
-            state.settle(call, pending, Err(error));
+            self.settle(&mut state, call, expected.who, Err(error));
         }
         state.sessions.end(&end);
+        state.questions.lapse();
         self.outbox.close();
+    }
+
+    fn reply(&self, id: &RawValue, outcome: impl FnOnce(&AgentInfo) -> Result<RawJson, CallError>) {
+        let mut state = self.lock();
+        match call_number(id).and_then(|call| state.pending.remove_entry(&call)) {
+            Some((call, expected)) => {
+                let outcome = outcome(&state.agent);
+                self.settle(&mut state, call, expected.who, outcome);
+            }
+            None => {
+                // Agents answer a line that they could not read with `id: null`.
+                tracing::debug!(id = id.get(), "reply to no call");
+                state.traffic.stray_replies += 1;
+            }
+        }
+    }
+
+    fn settle(&self, state: &mut State, call: u64, who: Pending, outcome: Result<RawJson, CallError>) {
+        match who {
+            Pending::Call(reply) => {
+                let _ = reply.send(outcome); // Nobody waits any more: nothing to tell.
+            }
+            Pending::Close(session, reply) => {
+                if outcome.is_ok() {
+                    state.end_session(&self.outbox, &session, &End::SessionClosed);
+                }
+                let _ = reply.send(outcome);
+            }
+            Pending::Open(opening) => {
+                if let Some(unwanted) = state.opened(&opening, outcome) {
+                    self.close_unwanted(state, &unwanted);
+                }
+            }
+            Pending::Prompt(session) => state.turn_ended(&session, call, outcome),
+        }
+    }
+
+    /// Nobody learned of this session, so nobody else could close it.
+    fn close_unwanted(&self, state: &mut State, session: &SessionId) {
+        if state.agent.capabilities.session_capabilities.close.is_some() {
+            let call = state.number();
+            if self.send(call, "session/close", &json!({ "sessionId": session })).is_ok() {
+                self.expect(state, call, Pending::Call(oneshot::channel().0));
+            }
+        }
     }
 
     fn send(&self, call: u64, method: &str, params: &Value) -> Result<(), CallError> {
@@ -225,6 +406,11 @@ impl Router {
             Refused::Full => CallError::Backpressure,
             Refused::Closed => CallError::Ended { end: self.end_so_far().unwrap_or(End::Closed), sent: false },
         })
+    }
+
+    fn expect(&self, state: &mut State, call: u64, who: Pending) {
+        state.pending.insert(call, Expected { since: Instant::now(), who });
+        self.busier.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -239,29 +425,17 @@ impl State {
         self.next
     }
 
-    fn reply(&mut self, id: &RawValue, outcome: Result<&RawValue, &RawValue>) {
-        self.answered(id, |agent| outcome.map(RawJson::copied).map_err(|error| agent.error(error.get()).into()));
+    fn aside(&mut self, event: ConnectionEvent, params: &RawValue) {
+        self.traffic.dropped += self.asides.push(event, sessions::in_memory(params));
     }
+}
 
-    fn answered(&mut self, id: &RawValue, outcome: impl FnOnce(&AgentInfo) -> Result<RawJson, CallError>) {
-        match call_number(id).and_then(|call| self.pending.remove_entry(&call)) {
-            Some((call, pending)) => self.settle(call, pending, outcome(&Arc::clone(&self.agent))),
-            None => {
-                // Agents answer a line that they could not read with `id: null`.
-                tracing::debug!(id = id.get(), "reply to no call");
-                self.traffic.stray_replies += 1;
-            }
-        }
-    }
-
-    fn settle(&mut self, call: u64, pending: Pending, outcome: Result<RawJson, CallError>) {
-        match pending {
-            Pending::Call(waiting) => {
-                let _ = waiting.send(outcome); // Nobody waits any more: nothing to tell.
-            }
-            Pending::Open(queue, _timer) => self.traffic.dropped += self.sessions.opened(queue, outcome) as u64,
-            Pending::Prompt(session) => self.sessions.turn_ended(&session, call, outcome),
-        }
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State")
+            .field("sessions", &self.sessions)
+            .field("traffic", &self.traffic)
+            .finish_non_exhaustive()
     }
 }
 
@@ -274,9 +448,4 @@ fn call_number(id: &RawValue) -> Option<u64> {
 /// A request longer than we read.
 fn too_long(length: u64) -> Value {
     json!({ "code": INVALID_REQUEST, "message": format!("Request too long: {length} bytes on one line") })
-}
-
-/// Parameters that name no session.
-fn no_session() -> Value {
-    json!({ "code": INVALID_PARAMS, "message": "Invalid params: no sessionId" })
 }

@@ -1,6 +1,8 @@
 //! A session: how it is opened, and everything it says, in order.
 
+mod elicitation;
 mod permission;
+mod question;
 mod queue;
 mod update;
 
@@ -8,12 +10,15 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::connection_event::Notification;
 use crate::error::{CallError, End};
 use crate::raw::RawJson;
-use crate::schema::{McpServer, SessionConfigOption, SessionId, SessionModeState};
+use crate::schema::{McpServer, Meta, SessionConfigOption, SessionId, SessionModeState};
 
-pub(crate) use permission::Question;
-pub use permission::{PermissionOption, PermissionOutcome, PermissionRequest, QuestionId};
+pub use elicitation::{ElicitationOutcome, ElicitationRequest};
+pub use permission::{PermissionOption, PermissionOutcome, PermissionRequest};
+pub use question::QuestionId;
+pub(crate) use question::{OpenQuestion, Outcome, Question};
 pub(crate) use queue::Queue;
 pub use update::{Unrecognised, Update};
 
@@ -21,21 +26,66 @@ pub use update::{Unrecognised, Update};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OpenSession {
+    /// A new session, or one that the agent remembers.
+    pub origin: SessionOrigin,
     /// The working folder of the session; must be absolute. Agents differ in what they do where it does not exist.
     pub cwd: PathBuf,
     /// Tool servers that the agent is to connect to.
     pub mcp_servers: Vec<McpServer>,
+    /// More folders that the agent may work in, absolute ones; only for agents that offer `additionalDirectories`.
+    pub additional_directories: Vec<PathBuf>,
+    /// What goes to the agent as `_meta`: some agents take settings of their own there.
+    pub meta: Option<Meta>,
+}
+
+/// Where a session comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionOrigin {
+    /// A new one, `session/new`.
+    New,
+    /// One that the agent tells again from its beginning, `session/load`. Everything that comes before
+    /// [`SessionEvent::Opened`] is that replay. For agents that offer `loadSession`.
+    Load(SessionId),
+    /// One that goes on without being told again, `session/resume`. For agents that offer it.
+    Resume(SessionId),
 }
 
 impl OpenSession {
     /// A new session that works in `cwd`, an absolute path.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
-        Self { cwd: cwd.into(), mcp_servers: Vec::new() }
+        Self::from(SessionOrigin::New, cwd.into())
+    }
+
+    /// The agent's session of this id, told again. `cwd` is an absolute path.
+    pub fn load(session: SessionId, cwd: impl Into<PathBuf>) -> Self {
+        Self::from(SessionOrigin::Load(session), cwd.into())
+    }
+
+    /// The agent's session of this id, not told again. `cwd` is an absolute path.
+    pub fn resume(session: SessionId, cwd: impl Into<PathBuf>) -> Self {
+        Self::from(SessionOrigin::Resume(session), cwd.into())
+    }
+
+    fn from(origin: SessionOrigin, cwd: PathBuf) -> Self {
+        Self { origin, cwd, mcp_servers: Vec::new(), additional_directories: Vec::new(), meta: None }
     }
 
     /// Gives the agent these tool servers.
     pub fn mcp_servers(mut self, servers: Vec<McpServer>) -> Self {
         self.mcp_servers = servers;
+        self
+    }
+
+    /// Lets the agent work in these folders too.
+    pub fn additional_directories(mut self, folders: Vec<PathBuf>) -> Self {
+        self.additional_directories = folders;
+        self
+    }
+
+    /// Sends this as `_meta`.
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
         self
     }
 }
@@ -76,12 +126,17 @@ impl PromptId {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SessionEvent {
-    /// The outcome of opening; of a new session always the first event. After an error nothing follows.
+    /// The outcome of opening; of a new or resumed session the first event that matters, of a loaded one the end of its
+    /// replay. After an error nothing follows.
     Opened(Result<OpenedSession, CallError>),
     /// The agent tells something, in a turn or between turns.
     Update(Update),
     /// The agent asks for permission. The request carries its own reply.
     Permission(PermissionRequest),
+    /// The agent asks the user for something. The request carries its own reply.
+    Elicitation(ElicitationRequest),
+    /// A notification that names this session and is not in the protocol: a vendor's own, or a newer one.
+    Notification(Notification),
     /// A question that was delivered before was taken back, by the agent or by a cancel; an answer reaches nobody.
     Withdrawn(QuestionId),
     /// A prompt's turn ended: exactly one for each prompt. Everything that the agent wrote before it came before.
@@ -91,7 +146,7 @@ pub enum SessionEvent {
         /// How it ended.
         end: Result<TurnEnd, CallError>,
     },
-    /// The connection ended; always last.
+    /// The connection or this session ended; always last.
     Ended(End),
 }
 

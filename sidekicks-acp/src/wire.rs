@@ -14,6 +14,8 @@ mod surrogates;
 
 pub(crate) use addressed::Addressed;
 pub(crate) use cut::Cut;
+#[cfg(feature = "process")]
+pub(crate) use lines::{Line, Lines};
 pub(crate) use message::Message;
 pub(crate) use reader::{Heard, MessageReader};
 pub(crate) use surrogates::mended;

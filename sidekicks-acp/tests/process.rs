@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use sidekicks_acp::schema::{ContentBlock, TextContent};
 use sidekicks_acp::{
     AgentCommand, AgentConnection, AgentProcess, Borrow, CallError, ConnectOptions, Connector, End, ExitStatus,
-    Isolation, Phase, SingleAgent, StartError, StopPolicy, StopStep,
+    Isolation, OpenSession, Phase, SessionEvent, SingleAgent, StartError, StopPolicy, StopStep,
 };
 
 /// Reads the handshake and answers it.
@@ -226,6 +227,38 @@ async fn an_exit_is_seen_although_a_grandchild_holds_the_pipes() {
     let report = agent.stop().await;
     assert_eq!((report.step, report.stragglers), (StopStep::AlreadyExited, 1));
     nothing_left(&mark).await;
+}
+
+#[tokio::test]
+async fn the_last_words_of_an_agent_are_kept_although_nobody_reads_yet() {
+    let script = format!(
+        r#"{READY} read line; echo '{{"jsonrpc":"2.0","id":2,"result":{{"sessionId":"s"}}}}'; read line
+        pad=$(printf %0500d 0) # In all no more than a pipe holds.
+        for n in $(seq 100); do
+            echo '{{"method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"n'$n'","p":"'$pad'"}}}}}}'
+        done
+        echo '{{"jsonrpc":"2.0","id":3,"result":{{"stopReason":"end_turn"}}}}'"#
+    );
+    let mut options = ConnectOptions::default();
+    options.limits.session_queue = 2_000;
+    let agent = AgentProcess::start(&shell(script), &options, &quick()).await.unwrap();
+    let mut events = agent.connection().open(OpenSession::new("/")).unwrap();
+    let Some(SessionEvent::Opened(Ok(session))) = events.next().await else { panic!("it opens") };
+    let prompt = vec![ContentBlock::Text(TextContent::new("go"))];
+    agent.connection().prompt(&session.id, prompt).unwrap();
+    assert!(matches!(agent.closed().await, End::Exited(_)));
+    let mut words = Vec::new();
+    while let Some(event) = events.next().await {
+        words.push(match event {
+            SessionEvent::Update(update) => update.typed.unwrap_err().word,
+            SessionEvent::TurnEnded { end, .. } => end.unwrap().stop_reason.to_string(),
+            SessionEvent::Ended(end) => end.code().to_owned(),
+            other => format!("{other:?}"),
+        });
+    }
+    let mut expected: Vec<String> = (1..=100).map(|n| format!("n{n}")).collect();
+    expected.extend(["end_turn".to_owned(), "agent-exited".to_owned()]);
+    assert_eq!(words, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -192,7 +192,14 @@ async fn between_turns_an_exit_is_told_and_a_stop_is_not() {
     };
     let exited = told(killed()).await;
     assert!(exited.iter().any(|word| word.ends_with("agent-exited")), "{exited:?}");
-    for end in [End::Stopped(StopCause::Idle), End::Stopped(StopCause::Room), End::Closed] {
+    let silent = [
+        End::Stopped(StopCause::Idle),
+        End::Stopped(StopCause::Room),
+        End::Closed,
+        End::SessionClosed,
+        End::ReaderStalled,
+    ];
+    for end in silent {
         assert_eq!(told(end).await, ["m3 user", "starting"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::raw::listed;
 use crate::schema::AuthMethod;
 
 /// A JSON-RPC error that the agent answered with.
@@ -49,19 +50,11 @@ impl AgentError {
             explanation(said, data.as_ref()).unwrap_or_else(|| format!("the agent gave no reason (error {code})"));
         let mut this = Self { code, message, data, methods: Vec::new() };
         if this.login_required() {
-            let theirs = this.data.as_ref().and_then(|data| data["authMethods"].as_array());
-            this.methods = theirs
-                .map(|list| auth_methods(list))
-                .filter(|list| !list.is_empty())
-                .unwrap_or_else(|| methods.to_vec());
+            let theirs = this.data.as_ref().map(|data| listed(&data["authMethods"])).unwrap_or_default();
+            this.methods = if theirs.is_empty() { methods.to_vec() } else { theirs };
         }
         this
     }
-}
-
-/// The login methods of a list that can be read; one that cannot be costs only itself.
-pub(crate) fn auth_methods(list: &[Value]) -> Vec<AuthMethod> {
-    list.iter().filter_map(|method| serde_json::from_value(method.clone()).ok()).collect()
 }
 
 fn code(code: &Value) -> i64 {
@@ -157,8 +150,7 @@ mod tests {
 
     #[test]
     fn a_login_names_its_methods() {
-        let offered: Vec<AuthMethod> =
-            auth_methods(&[serde_json::json!({"id": "a", "name": "A"}), serde_json::json!(7)]);
+        let offered: Vec<AuthMethod> = listed(&serde_json::json!([{"id": "a", "name": "A"}, 7]));
         assert_eq!(offered.len(), 1);
         let plain = AgentError::read(r#"{"code":-32000,"message":"Authentication required"}"#, &offered);
         assert_eq!(plain.methods, offered, "those of the handshake");

@@ -13,7 +13,7 @@ pub enum CallError {
     /// The agent answered with an error. The connection lives.
     #[error(transparent)]
     Agent(Box<AgentError>),
-    /// The connection ended before the answer. `sent` tells whether the call was (at least partly) written.
+    /// The connection, or the session, ended before the answer. `sent` tells whether the call was (at least partly) written.
     #[error("{end}")]
     Ended {
         /// How it ended.
@@ -36,6 +36,13 @@ pub enum CallError {
     /// There is no such open session. Nothing was sent.
     #[error("there is no open session {0}")]
     UnknownSession(SessionId),
+    /// This session is open, and somebody reads it. Nothing was sent.
+    #[error("the session {0} is open already")]
+    AlreadyOpen(SessionId),
+    /// The agent does not offer this, by what it said in the handshake. Nothing was sent. An agent that can do it all the
+    /// same is reached by [`call_raw`](crate::AgentConnection::call_raw).
+    #[error("the agent does not offer {0}")]
+    Unsupported(&'static str),
     /// A prompt is pending in this session; agents differ in what they do with a second one. Nothing was sent.
     #[error("a prompt is already pending in this session")]
     PromptPending,
@@ -45,8 +52,8 @@ pub enum CallError {
     /// The agent cannot take this kind of content. Nothing was sent.
     #[error("the agent takes no {0} in a prompt")]
     UnsupportedContent(&'static str),
-    /// A session's working folder must be an absolute path. Nothing was sent.
-    #[error("the working folder is not an absolute path: {}", .0.display())]
+    /// A session's folders must be absolute paths. Nothing was sent.
+    #[error("not an absolute path: {}", .0.display())]
     RelativeCwd(PathBuf),
     /// Something in the call is not Unicode, such as the name of a folder, and so cannot be written as JSON. Nothing was
     /// sent.
@@ -66,6 +73,8 @@ impl CallError {
             Self::Malformed(_) => "malformed-reply",
             Self::Backpressure => "backpressure",
             Self::UnknownSession(_) => "unknown-session",
+            Self::AlreadyOpen(_) => "already-open",
+            Self::Unsupported(_) => "unsupported",
             Self::PromptPending => "prompt-pending",
             Self::EmptyPrompt => "empty-prompt",
             Self::UnsupportedContent(_) => "unsupported-content",

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a connection is over. After it nothing is heard and nothing can be said.
+/// Why a connection, or one session of it, is over. After it nothing is heard and nothing can be said.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum End {
@@ -24,6 +24,14 @@ pub enum End {
     /// Our side let go of the connection.
     #[error("the connection was closed")]
     Closed,
+    /// Of one session: it was closed, or opened again by its id. The connection lives.
+    #[error("the session was closed")]
+    SessionClosed,
+    /// Of one session: its events were not read, and others waited behind them for
+    /// [`ConnectOptions::stall_timeout`](crate::ConnectOptions::stall_timeout). Its prompt was cancelled; the connection
+    /// lives.
+    #[error("the session was given up, because nobody read its events")]
+    ReaderStalled,
 }
 
 impl End {
@@ -34,7 +42,14 @@ impl End {
             Self::Exited(_) => "agent-exited",
             Self::OutputClosed | Self::InputClosed | Self::Failed(_) => "connection-lost",
             Self::Closed => "closed",
+            Self::SessionClosed => "session-closed",
+            Self::ReaderStalled => "reader-stalled",
         }
+    }
+
+    /// Whether only a session ended, and the connection lives.
+    pub fn is_of_session(&self) -> bool {
+        matches!(self, Self::SessionClosed | Self::ReaderStalled)
     }
 
     /// How the process ended, where there was one and it ended by itself.

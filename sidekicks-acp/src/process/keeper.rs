@@ -172,6 +172,7 @@ impl Keeper {
 
     /// The agent left by itself: what it still said is delivered first, then the end.
     async fn say_it_left(&mut self, watch: &mut Watch, status: ExitStatus, grace: Duration) {
+        self.router.agent_left();
         self.drained(watch, grace).await;
         self.router.end(End::Exited(Exit::new(status, self.stderr.tail())));
     }

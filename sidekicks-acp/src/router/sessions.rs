@@ -1,56 +1,56 @@
-//! The open sessions of a connection: their queues, turns and questions.
+//! The sessions of a connection: how they are opened, and their queues.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
-use std::{fmt, mem};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Addressed, Pending, Router, State, TimerGuard, no_session};
+use super::questions::Questions;
+use super::turns::Turn;
+use super::{Opening, Pending, Router, State, TimerGuard};
 use crate::error::{CallError, End};
-use crate::outbox::Outbox;
-use crate::raw::RawJson;
+use crate::raw::{RawJson, listed};
 use crate::schema::SessionId;
-use crate::session::{
-    OpenedSession, PermissionRequest, PromptId, Question, Queue, SessionEvent, StopReason, TurnEnd, Update,
-};
+use crate::session::{OpenedSession, Queue, SessionEvent, SessionOrigin};
 
 /// What came for sessions whose id is not known yet is kept up to these bounds.
 const MAX_EARLY: usize = 1_000;
 const MAX_EARLY_BYTES: usize = 1 << 20;
 
 /// About what an event holds in memory: itself, what was read out of it, and its raw JSON.
-fn in_memory(params: &RawValue) -> usize {
+pub(super) fn in_memory(params: &RawValue) -> usize {
     size_of::<SessionEvent>() + 2 * params.get().len()
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
-    open: HashMap<SessionId, Session>,
-    /// How many are being opened.
-    opening: usize,
+    known: HashMap<SessionId, Session>,
+    /// How many are being opened whose id the agent has not told.
+    nameless: usize,
     /// Events for sessions that are not known (yet), with their sizes.
     early: VecDeque<(SessionId, SessionEvent, usize)>,
     early_bytes: usize,
 }
 
-struct Session {
-    queue: Arc<Queue>,
-    turn: Option<Turn>,
-    /// Those that may still be open.
-    questions: Vec<Arc<Question>>,
+pub(super) struct Session {
+    pub(super) queue: Arc<Queue>,
+    /// Whether the agent has answered; one that is loaded or resumed speaks before.
+    opened: bool,
+    pub(super) turn: Option<Turn>,
+    pub(super) questions: Questions,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Turn {
-    prompt: u64,
-    cancelled: bool,
+impl Session {
+    fn new(queue: Arc<Queue>, opened: bool) -> Self {
+        Self { queue, opened, turn: None, questions: Questions::default() }
+    }
 }
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("turn", &self.turn).finish_non_exhaustive()
+        f.debug_struct("Session").field("opened", &self.opened).field("turn", &self.turn).finish_non_exhaustive()
     }
 }
 
@@ -58,70 +58,41 @@ impl Router {
     /// Begins to open a session. `timer` is told the number of the call, and gives what stops it.
     pub(crate) fn open(
         &self,
-        method: &str,
+        origin: &SessionOrigin,
         params: &Value,
         timer: impl FnOnce(u64) -> TimerGuard,
     ) -> Result<Arc<Queue>, CallError> {
+        let (method, id) = match origin {
+            SessionOrigin::New => ("session/new", None),
+            SessionOrigin::Load(id) => ("session/load", Some(id)),
+            SessionOrigin::Resume(id) => ("session/resume", Some(id)),
+        };
         let mut state = self.lock();
+        if let Some(id) = id.filter(|id| state.sessions.is_read(id)) {
+            return Err(CallError::AlreadyOpen(id.clone()));
+        }
         let call = state.number();
         self.send(call, method, params)?;
         let queue = Arc::new(Queue::new(state.queue_limit));
-        state.pending.insert(call, Pending::Open(Arc::clone(&queue), Some(timer(call))));
-        state.sessions.opening += 1;
+        match id {
+            Some(id) => {
+                // What the agent tells of it before its answer comes in order.
+                state.end_session(&self.outbox, id, &End::SessionClosed);
+                state.sessions.known.insert(id.clone(), Session::new(Arc::clone(&queue), false));
+            }
+            None => state.sessions.nameless += 1,
+        }
+        let opening = Opening { queue: Arc::clone(&queue), id: id.cloned(), _timer: timer(call) };
+        self.expect(&mut state, call, Pending::Open(opening));
         Ok(queue)
     }
 
-    /// The agent did not answer the opening in time.
-    pub(crate) fn expire(&self, call: u64, error: CallError) {
-        let mut state = self.lock();
-        if let Some(pending) = state.pending.remove(&call) {
-            self.outbox.take_back(call); // What failed must not be tried after all.
-            state.settle(call, pending, Err(error));
-        }
+    pub(crate) fn is_open(&self, session: &SessionId) -> bool {
+        self.lock().sessions.opened_mut(session).is_some()
     }
 
-    pub(crate) fn prompt(&self, session: &SessionId, content: &Value) -> Result<PromptId, CallError> {
-        let mut state = self.lock();
-        let prompt = state.number();
-        let Some(open) = state.sessions.open.get_mut(session) else {
-            return Err(self.not_open(session));
-        };
-        if open.turn.is_some() {
-            return Err(CallError::PromptPending);
-        }
-        let params = serde_json::json!({ "sessionId": session, "prompt": content });
-        self.send(prompt, "session/prompt", &params)?;
-        open.turn = Some(Turn { prompt, cancelled: false });
-        state.pending.insert(prompt, Pending::Prompt(session.clone()));
-        Ok(PromptId(prompt))
-    }
-
-    pub(crate) fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
-        let mut state = self.lock();
-        let State { sessions, pending, .. } = &mut *state;
-        let Some(open) = sessions.open.get_mut(session) else {
-            return Err(self.not_open(session));
-        };
-        let Some(turn) = open.turn.as_mut().filter(|turn| !turn.cancelled) else {
-            return Ok(()); // Nothing to cancel, or it is being cancelled.
-        };
-        if self.outbox.take_back(turn.prompt) {
-            let prompt = PromptId(turn.prompt);
-            pending.remove(&turn.prompt);
-            open.turn = None;
-            let end = TurnEnd { prompt_sent: false, ..TurnEnd::new(StopReason::Cancelled) };
-            open.queue.push(SessionEvent::TurnEnded { prompt, end: Ok(end) }, 0);
-            return Ok(());
-        }
-        turn.cancelled = true;
-        self.outbox.notify_first("session/cancel", &serde_json::json!({ "sessionId": session }));
-        for question in mem::take(&mut open.questions) {
-            open.withdraw(&question);
-        }
-        Ok(())
-    }
-
-    fn not_open(&self, session: &SessionId) -> CallError {
+    /// Why a session that is not open is not.
+    pub(crate) fn not_open(&self, session: &SessionId) -> CallError {
         match self.end_so_far() {
             Some(end) => CallError::Ended { end, sent: false },
             None => CallError::UnknownSession(session.clone()),
@@ -130,68 +101,109 @@ impl Router {
 }
 
 impl State {
-    pub(super) fn update(&mut self, params: &RawValue) {
-        let size = in_memory(params);
-        match serde_json::from_str::<Addressed<'_>>(params.get()) {
-            Ok(Addressed { session_id, update }) => {
-                let late = self.sessions.open.get(&session_id).is_none_or(|session| session.turn.is_none());
-                let update = Update::read(update.unwrap_or(RawValue::NULL), late);
-                self.deliver(session_id, SessionEvent::Update(update), size);
+    /// The agent answered an opening. Gives the id where nobody wants the session any more.
+    pub(super) fn opened(&mut self, opening: &Opening, outcome: Result<RawJson, CallError>) -> Option<SessionId> {
+        let queue = &opening.queue;
+        let session = outcome.and_then(|answer| OpenedSession::read(answer, opening.id.as_ref()));
+        let session = session.and_then(|session| self.sessions.new_to_us(session, queue));
+        let mut unwanted = None;
+        match session {
+            Ok(session) if opening.id.is_none() && queue.is_abandoned() => unwanted = Some(session.id),
+            Ok(session) => {
+                let id = session.id.clone();
+                queue.push(SessionEvent::Opened(Ok(session)), 0);
+                match self.sessions.of(&id, queue) {
+                    Some(session) => session.opened = true,
+                    None => {
+                        self.sessions.known.insert(id.clone(), Session::new(Arc::clone(queue), true));
+                        self.sessions.deliver_early(&id);
+                    }
+                }
             }
             Err(error) => {
-                tracing::debug!(%error, "update for no session");
-                self.traffic.dropped += 1;
-            }
-        }
-    }
-
-    /// A question of the agent; an error is what to answer instead.
-    pub(super) fn permission(
-        &mut self,
-        outbox: &Arc<Outbox>,
-        request: &RawJson,
-        params: Option<&RawValue>,
-    ) -> Result<(), Value> {
-        let params = params.ok_or_else(no_session)?;
-        let Addressed { session_id, .. } = serde_json::from_str(params.get()).map_err(|_| no_session())?;
-        let question = Arc::new(Question::on_the_wire(self.number(), request.clone(), Arc::clone(outbox)));
-        let asked = PermissionRequest::read(session_id.clone(), RawJson::copied(params), Arc::clone(&question));
-        if let Some(open) = self.sessions.open.get_mut(&session_id) {
-            if open.turn.is_some_and(|turn| turn.cancelled) {
-                return Ok(()); // It crossed our cancel on its way; dropping it answers "cancelled".
-            }
-            open.questions.retain(|question| !question.is_settled());
-            open.questions.push(question);
-        }
-        self.deliver(session_id, SessionEvent::Permission(asked), in_memory(params));
-        Ok(())
-    }
-
-    fn deliver(&mut self, session: SessionId, event: SessionEvent, size: usize) {
-        let dropped = match self.sessions.open.get(&session) {
-            Some(open) => {
-                let dropped = open.queue.push(event, size);
-                if open.queue.is_full() && !self.full.iter().any(|queue| Arc::ptr_eq(queue, &open.queue)) {
-                    self.full.push(Arc::clone(&open.queue));
+                if let Some(id) = &opening.id
+                    && let Some(session) = self.sessions.of(id, queue)
+                {
+                    session.questions.cancel().for_each(drop);
+                    self.sessions.known.remove(id);
                 }
-                if dropped.is_some() && open.turn.is_none() {
-                    self.sessions.open.remove(&session); // Nobody reads it, and nothing is to come.
+                queue.push(SessionEvent::Opened(Err(error)), 0);
+                queue.close();
+            }
+        }
+        if opening.id.is_none() {
+            self.sessions.nameless -= 1;
+        }
+        if self.sessions.nameless == 0 {
+            self.sessions.early_bytes = 0;
+            self.traffic.dropped += std::mem::take(&mut self.sessions.early).len() as u64;
+        }
+        unwanted
+    }
+
+    pub(super) fn deliver(&mut self, session: SessionId, event: SessionEvent, params: &RawValue) {
+        let size = in_memory(params);
+        let dropped = match self.sessions.known.get(&session) {
+            Some(known) => {
+                let dropped = known.queue.push(event, size);
+                if known.queue.is_full() && !self.full.iter().any(|queue| Arc::ptr_eq(queue, &known.queue)) {
+                    self.full.push(Arc::clone(&known.queue));
+                }
+                if dropped.is_some() && known.turn.is_none() && known.opened {
+                    self.sessions.known.remove(&session); // Nobody reads it, and nothing is to come.
                 }
                 dropped
             }
             None => self.sessions.keep(session, event, size),
         };
-        if dropped.is_some() {
-            self.traffic.dropped += 1;
-        }
+        self.traffic.dropped += u64::from(dropped.is_some());
     }
 }
 
 impl Sessions {
+    pub(super) fn get_mut(&mut self, session: &SessionId) -> Option<&mut Session> {
+        self.known.get_mut(session)
+    }
+
+    pub(super) fn opened_mut(&mut self, session: &SessionId) -> Option<&mut Session> {
+        self.known.get_mut(session).filter(|session| session.opened)
+    }
+
+    pub(super) fn remove(&mut self, session: &SessionId) -> Option<Session> {
+        self.known.remove(session)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Session> {
+        self.known.values()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.known.values_mut()
+    }
+
+    /// The session that speaks through `queue`.
+    pub(super) fn reading(&self, queue: &Arc<Queue>) -> Option<SessionId> {
+        self.known.iter().find(|(_, known)| Arc::ptr_eq(&known.queue, queue)).map(|(id, _)| id.clone())
+    }
+
+    /// Whether something for this session, which is not known, may belong to one that is being opened.
+    pub(super) fn may_come(&self, session: &SessionId) -> bool {
+        self.nameless > 0 && !self.known.contains_key(session)
+    }
+
+    /// This session, if it is the one that speaks through `queue`.
+    fn of(&mut self, session: &SessionId, queue: &Arc<Queue>) -> Option<&mut Session> {
+        self.known.get_mut(session).filter(|known| Arc::ptr_eq(&known.queue, queue))
+    }
+
+    fn is_read(&self, session: &SessionId) -> bool {
+        self.known.get(session).is_some_and(|known| !known.queue.is_abandoned())
+    }
+
     /// Keeps what came before the answer to opening its session; gives it back where there is nothing to wait for.
     fn keep(&mut self, session: SessionId, event: SessionEvent, size: usize) -> Option<SessionEvent> {
         let full = self.early.len() >= MAX_EARLY || self.early_bytes + size > MAX_EARLY_BYTES;
-        if self.opening == 0 || full {
+        if self.nameless == 0 || full {
             return Some(event);
         }
         self.early_bytes += size;
@@ -199,104 +211,57 @@ impl Sessions {
         None
     }
 
-    /// Gives how many early events were for nobody.
-    pub(super) fn opened(&mut self, queue: Arc<Queue>, outcome: Result<RawJson, CallError>) -> usize {
-        self.opening -= 1;
-        match outcome.and_then(OpenedSession::read).and_then(|session| self.new_to_us(session)) {
-            Ok(session) => {
-                let id = session.id.clone();
-                queue.push(SessionEvent::Opened(Ok(session)), 0);
-                let mut questions = Vec::new();
-                let (ours, others) = mem::take(&mut self.early).into_iter().partition(|(of, ..)| *of == id);
-                let ours: VecDeque<_> = ours;
-                self.early = others;
-                for (_, event, size) in ours {
-                    self.early_bytes -= size;
-                    if let SessionEvent::Permission(asked) = &event {
-                        questions.push(asked.question());
-                    }
-                    queue.push(event, size);
-                }
-                self.open.insert(id, Session { queue, turn: None, questions });
+    fn deliver_early(&mut self, session: &SessionId) {
+        let Some(known) = self.known.get_mut(session) else { return };
+        let (ours, others) = std::mem::take(&mut self.early).into_iter().partition(|(of, ..)| of == session);
+        let ours: VecDeque<_> = ours;
+        self.early = others;
+        for (_, event, size) in ours {
+            self.early_bytes -= size;
+            match &event {
+                SessionEvent::Permission(asked) => known.questions.add(asked.question()),
+                SessionEvent::Elicitation(asked) => known.questions.add(asked.question()),
+                _ => {}
             }
-            Err(error) => {
-                queue.push(SessionEvent::Opened(Err(error)), 0);
-                queue.close();
-            }
+            known.queue.push(event, size);
         }
-        if self.opening == 0 {
-            self.early_bytes = 0;
-            return std::mem::take(&mut self.early).len();
-        }
-        0
     }
 
     /// An agent must not give the id of a session that is still read to another one.
-    fn new_to_us(&self, session: OpenedSession) -> Result<OpenedSession, CallError> {
-        match self.open.get(&session.id) {
-            Some(open) if !open.queue.is_abandoned() => {
+    fn new_to_us(&self, session: OpenedSession, queue: &Arc<Queue>) -> Result<OpenedSession, CallError> {
+        match self.known.get(&session.id) {
+            Some(known) if !Arc::ptr_eq(&known.queue, queue) && !known.queue.is_abandoned() => {
                 Err(CallError::Malformed(format!("session {} is open already", session.id)))
             }
             _ => Ok(session),
         }
     }
 
-    pub(super) fn turn_ended(&mut self, session: &SessionId, prompt: u64, outcome: Result<RawJson, CallError>) {
-        let Some(open) = self.open.get_mut(session) else { return };
-        open.turn = None;
-        let end = outcome.map(TurnEnd::read);
-        open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(prompt), end }, 0);
-        if open.queue.is_abandoned() {
-            self.open.remove(session);
-        }
-    }
-
-    /// The agent takes its request back.
-    pub(super) fn withdraw(&mut self, request: &str) {
-        for session in self.open.values_mut() {
-            if let Some(at) = session.questions.iter().position(|question| question.is_request(request)) {
-                let question = session.questions.swap_remove(at);
-                session.withdraw(&question);
-            }
-        }
-    }
-
     pub(super) fn end(&mut self, end: &End) {
         self.early.clear();
-        for (_, session) in self.open.drain() {
-            for question in &session.questions {
-                question.lapse();
-            }
+        for (_, mut session) in self.known.drain() {
+            session.questions.lapse();
             session.queue.push(SessionEvent::Ended(end.clone()), 0);
             session.queue.close();
         }
     }
 }
 
-impl Session {
-    fn withdraw(&self, question: &Question) {
-        if question.cancel().is_ok() {
-            self.queue.push(SessionEvent::Withdrawn(question.id()), 0);
-        }
-    }
-}
-
 impl OpenedSession {
-    fn read(raw: RawJson) -> Result<Self, CallError> {
+    /// Reads the answer to an opening; `id` is that of a session that was asked for by its id.
+    fn read(raw: RawJson, id: Option<&SessionId>) -> Result<Self, CallError> {
         let answer = raw.to_value();
-        let id = answer["sessionId"].as_str().ok_or_else(|| CallError::Malformed("it names no session".to_owned()))?;
+        let id = match id {
+            Some(id) => id.clone(),
+            None => answer["sessionId"].as_str().map(SessionId::new).ok_or_else(|| {
+                CallError::Malformed("it names no session".to_owned()) // There is nothing to talk to.
+            })?,
+        };
         Ok(Self {
-            id: SessionId::new(id),
+            id,
             modes: serde_json::from_value(answer["modes"].clone()).ok(),
-            config_options: serde_json::from_value(answer["configOptions"].clone()).unwrap_or_default(),
+            config_options: listed(&answer["configOptions"]),
             raw,
         })
-    }
-}
-
-impl TurnEnd {
-    fn read(raw: RawJson) -> Self {
-        let reason = raw.to_value()["stopReason"].as_str().map_or(StopReason::from(""), StopReason::from);
-        Self { stop_reason: reason, prompt_sent: true, raw }
     }
 }

@@ -1,25 +1,14 @@
-//! A question that the agent waits on.
+//! The agent asks whether it may do something.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::question::{OpenQuestion, Outcome, Question, QuestionId};
 use crate::error::AnswerError;
-use crate::outbox::Outbox;
 use crate::raw::RawJson;
 use crate::schema::{SessionId, ToolCallUpdate};
-
-/// Names one question of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct QuestionId(u64);
-
-impl QuestionId {
-    /// An id for a connection of your own making; unique among the questions of that connection.
-    pub fn new(number: u64) -> Self {
-        Self(number)
-    }
-}
 
 /// How a question was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +18,20 @@ pub enum PermissionOutcome {
     Selected(String),
     /// Not at all, because the turn is over.
     Cancelled,
+}
+
+impl Outcome for PermissionOutcome {
+    fn cancelled() -> Self {
+        Self::Cancelled
+    }
+
+    fn to_result(&self) -> Value {
+        let outcome = match self {
+            Self::Selected(option) => json!({ "outcome": "selected", "optionId": option }),
+            Self::Cancelled => json!({ "outcome": "cancelled" }),
+        };
+        json!({ "outcome": outcome })
+    }
 }
 
 /// The agent asks for permission, and waits for the answer. `sidekicks-conversations` shows it as a `Permission`, and
@@ -46,7 +49,7 @@ pub struct PermissionRequest {
     pub options: Vec<PermissionOption>,
     /// The parameters of the request as the agent wrote them.
     pub raw: RawJson,
-    question: Arc<Question>,
+    question: Arc<Question<PermissionOutcome>>,
 }
 
 /// One answer that the agent offers; a `Choice` in `sidekicks-conversations`.
@@ -70,7 +73,7 @@ impl PermissionRequest {
         Self::read(session, params.into(), Arc::new(Question::new(id, RawJson::default(), answer)))
     }
 
-    pub(crate) fn read(session: SessionId, raw: RawJson, question: Arc<Question>) -> Self {
+    pub(crate) fn read(session: SessionId, raw: RawJson, question: Arc<Question<PermissionOutcome>>) -> Self {
         let params = raw.to_value();
         let tool_call = params.get("toolCall").and_then(|call| serde_json::from_value(call.clone()).ok());
         let options = params["options"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -80,11 +83,11 @@ impl PermissionRequest {
 
     /// Which question this is, for [`SessionEvent::Withdrawn`](crate::SessionEvent::Withdrawn).
     pub fn id(&self) -> QuestionId {
-        self.question.id
+        self.question.id()
     }
 
-    pub(crate) fn question(&self) -> Arc<Question> {
-        Arc::clone(&self.question)
+    pub(crate) fn question(&self) -> Arc<dyn OpenQuestion> {
+        Arc::clone(&self.question) as _
     }
 
     /// Answers with the option of this id.
@@ -132,80 +135,10 @@ impl PermissionOption {
     }
 }
 
-/// The reply to a question, sent once by whoever comes first.
-pub(crate) struct Question {
-    id: QuestionId,
-    /// The agent's id of the request, as it wrote it.
-    request: RawJson,
-    /// Where the answer goes, until there is one.
-    open: Mutex<Option<Answer>>,
-}
-
-type Answer = Box<dyn FnOnce(PermissionOutcome) + Send>;
-
-impl Question {
-    pub(crate) fn new(
-        id: QuestionId,
-        request: RawJson,
-        answer: impl FnOnce(PermissionOutcome) + Send + 'static,
-    ) -> Self {
-        Self { id, request, open: Mutex::new(Some(Box::new(answer))) }
-    }
-
-    /// The question that `request` is on the wire: its answer goes through `outbox`.
-    pub(crate) fn on_the_wire(id: u64, request: RawJson, outbox: Arc<Outbox>) -> Self {
-        let reply_to = request.clone();
-        Self::new(QuestionId(id), request, move |outcome| {
-            let outcome = match outcome {
-                PermissionOutcome::Selected(option) => json!({ "outcome": "selected", "optionId": option }),
-                PermissionOutcome::Cancelled => json!({ "outcome": "cancelled" }),
-            };
-            outbox.answer(&reply_to, &json!({ "outcome": outcome }));
-        })
-    }
-
-    pub(crate) fn id(&self) -> QuestionId {
-        self.id
-    }
-
-    /// Whether the agent calls its request `id`.
-    pub(crate) fn is_request(&self, id: &str) -> bool {
-        self.request.as_str() == id
-    }
-
-    pub(crate) fn is_settled(&self) -> bool {
-        self.open().is_none()
-    }
-
-    pub(crate) fn cancel(&self) -> Result<(), AnswerError> {
-        self.settle(PermissionOutcome::Cancelled)
-    }
-
-    /// The connection is over: nobody can be answered any more.
-    pub(crate) fn lapse(&self) {
-        let lapsed = self.open().take();
-        drop(lapsed); // Outside the lock, like every answer.
-    }
-
-    fn settle(&self, outcome: PermissionOutcome) -> Result<(), AnswerError> {
-        let answer = self.open().take();
-        answer.ok_or(AnswerError::AlreadySettled).map(|answer| answer(outcome))
-    }
-
-    fn open(&self) -> MutexGuard<'_, Option<Answer>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for Question {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Question").field("id", &self.id).field("request", &self.request).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
 
     #[test]
     fn a_question_of_another_transport_is_answered_once() {

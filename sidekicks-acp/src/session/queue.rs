@@ -53,6 +53,7 @@ impl Queue {
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.filled.notify_one();
+        self.drained.notify_one();
     }
 
     /// The reader is gone: what is in the queue is dropped, and with it the questions, which are thereby cancelled.
@@ -74,9 +75,14 @@ impl Queue {
         self.lock().bytes > self.limit
     }
 
-    /// Waits until the queue holds at most half of its limit, so that the wire is not woken for each event.
+    /// Waits until the queue holds at most half of its limit, so that the wire is not woken for each event; or until
+    /// nothing more is to come.
     pub(crate) async fn room(&self) {
-        while self.lock().bytes > self.limit / 2 {
+        let crowded = || {
+            let state = self.lock();
+            !state.closed && state.bytes > self.limit / 2
+        };
+        while crowded() {
             self.drained.notified().await;
         }
     }

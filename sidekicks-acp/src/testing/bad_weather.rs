@@ -1,8 +1,10 @@
 //! What an agent should not do, and does.
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
 use super::Peer;
+use super::peer::parsed;
 
 /// How a message is written that is not simply one line of JSON. Agents do all of these, and each must be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,10 +164,32 @@ impl Peer {
     }
 
     /// Sends `count` fragments of the answer, each of `length` bytes of text, as fast as the client takes them.
-    pub async fn flood(&mut self, session: &str, count: usize, length: usize) {
+    pub async fn say_often(&mut self, session: &str, count: usize, length: usize) {
         let text = "x".repeat(length);
         for _ in 0..count {
             self.say(session, &text).await;
         }
+    }
+
+    /// Writes `message` over and over, as fast as it is taken, until the client says something; gives that.
+    pub async fn flood(&mut self, message: &Value) -> Option<Value> {
+        let line = format!("{message}\n").into_bytes();
+        let mut written = 0;
+        let Self { reader, writer, line: heard } = self;
+        let write = async {
+            // A single write is cancel-safe, so it is known how much of the last line is out.
+            while let Ok(length @ 1..) = writer.write(&line[written..]).await {
+                written = (written + length) % line.len();
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            read = reader.read_until(b'\n', heard) => drop(read), // What was read is heard below, the end too.
+            () = write => unreachable!("it is pending for ever"),
+        }
+        if written > 0 {
+            self.write(&line[written..]).await;
+        }
+        self.heard().map(|line| parsed(&line))
     }
 }

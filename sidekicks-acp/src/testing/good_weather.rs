@@ -93,10 +93,21 @@ impl Peer {
         self.request(id, "session/request_permission", params).await;
     }
 
+    /// Asks the user for something with request id `id`, and does not wait for the answer. `params` are those of
+    /// `elicitation/create`.
+    pub async fn elicit(&mut self, id: &Value, params: Value) {
+        self.request(id, "elicitation/create", params).await;
+    }
+
     /// Expects `initialize` and answers it, with every kind of prompt content taken.
     pub async fn shake_hands(&mut self) {
+        let content = json!({ "image": true, "audio": true, "embeddedContext": true });
+        self.shake_hands_with(json!({ "promptCapabilities": content })).await;
+    }
+
+    /// Expects `initialize` and answers it with these `agentCapabilities`.
+    pub async fn shake_hands_with(&mut self, capabilities: Value) {
         let request = self.expect("initialize").await;
-        let capabilities = json!({ "promptCapabilities": { "image": true, "audio": true, "embeddedContext": true } });
         let info = json!({ "name": "scripted", "version": "1" });
         let result =
             json!({ "protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": info, "authMethods": [] });

@@ -9,10 +9,10 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 ///
 /// Its methods panic when the client does something else than the script expects, with what it did.
 pub struct Peer {
-    reader: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
-    writer: Box<dyn AsyncWrite + Send + Unpin>,
+    pub(super) reader: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
+    pub(super) writer: Box<dyn AsyncWrite + Send + Unpin>,
     /// What was read of a line so far.
-    line: Vec<u8>,
+    pub(super) line: Vec<u8>,
 }
 
 /// Bytes and lines.
@@ -28,18 +28,21 @@ impl Peer {
 
     /// The next message of the client; `None` when it has closed the connection. Cancel-safe.
     pub async fn hear(&mut self) -> Option<Value> {
-        let line = self.hear_line().await?;
-        Some(serde_json::from_str(&line).expect("the client writes one JSON message a line"))
+        self.hear_line().await.map(|line| parsed(&line))
     }
 
     /// The next message as it stands on its line, where numbers must not be read: an id may be larger than they hold.
     /// Cancel-safe.
     pub async fn hear_line(&mut self) -> Option<String> {
-        if !matches!(self.reader.read_until(b'\n', &mut self.line).await, Ok(1..)) {
-            return None;
-        }
-        let line = String::from_utf8(std::mem::take(&mut self.line)).expect("the client writes UTF-8");
-        Some(line.trim_end().to_owned())
+        let _ = self.reader.read_until(b'\n', &mut self.line).await; // Without a whole line it is over.
+        self.heard()
+    }
+
+    /// The line that was read, if it is whole.
+    pub(super) fn heard(&mut self) -> Option<String> {
+        let line = std::mem::take(&mut self.line);
+        let whole = line.strip_suffix(b"\n")?;
+        Some(str::from_utf8(whole).expect("the client writes UTF-8").to_owned())
     }
 
     /// Writes bytes as they are. Does nothing when the client is gone.
@@ -60,6 +63,10 @@ impl Peer {
     pub async fn close_output(&mut self) {
         let _ = self.writer.shutdown().await;
     }
+}
+
+pub(super) fn parsed(line: &str) -> Value {
+    serde_json::from_str(line).expect("the client writes one JSON message a line")
 }
 
 impl fmt::Debug for Peer {

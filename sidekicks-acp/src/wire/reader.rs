@@ -13,14 +13,15 @@ use super::message::{Message, Parts};
 /// What was heard on an agent's output.
 #[derive(Debug)]
 pub(crate) enum Heard<'a> {
-    Message(Message<'a>),
+    Message {
+        message: Message<'a>,
+        /// All of it as it was written, but for broken bytes.
+        text: &'a [u8],
+    },
     /// A line that is no message, and is never answered.
     Noise(&'a [u8]),
     /// A line over the limit: its first bytes and its whole length.
-    TooLong {
-        head: &'a [u8],
-        length: u64,
-    },
+    TooLong { head: &'a [u8], length: u64 },
 }
 
 /// Turns chunks of bytes into messages and noise, in order.
@@ -100,7 +101,8 @@ fn complete(bytes: &[u8]) -> bool {
 fn values(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
     // Nearly every line is exactly one message.
     if let Ok(parts) = serde_json::from_slice::<Parts<'_>>(bytes) {
-        return each(parts.message().map_or(Heard::Noise(line), Heard::Message));
+        let heard = parts.message().map(|message| Heard::Message { message, text: bytes });
+        return each(heard.unwrap_or(Heard::Noise(line)));
     }
     if std::str::from_utf8(bytes).is_err() {
         // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
@@ -119,7 +121,7 @@ fn values(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
                 each(Heard::Noise(&bytes[unheard..at]));
             }
             match message {
-                Some(message) => each(Heard::Message(message)),
+                Some(message) => each(Heard::Message { message, text: value.get().as_bytes() }),
                 None => elements(value, each),
             }
             unheard = next;
@@ -151,9 +153,9 @@ fn elements(batch: &RawValue, each: &mut impl FnMut(Heard<'_>)) {
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
             while let Some(element) = elements.next_element::<&'de RawValue>()? {
-                let text = element.get();
-                let message = serde_json::from_str::<Parts<'_>>(text).ok().and_then(Parts::message);
-                (self.0)(message.map_or(Heard::Noise(text.as_bytes()), Heard::Message));
+                let text = element.get().as_bytes();
+                let message = serde_json::from_str::<Parts<'_>>(element.get()).ok().and_then(Parts::message);
+                (self.0)(message.map_or(Heard::Noise(text), |message| Heard::Message { message, text }));
             }
             Ok(())
         }
@@ -172,7 +174,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut each = |heard: Heard<'_>| {
             seen.push(match heard {
-                Heard::Message(message) => match message {
+                Heard::Message { message, .. } => match message {
                     Message::Request { id, method, .. } => format!("request {id} {method}"),
                     Message::Notification { method, .. } => format!("notification {method}"),
                     Message::Response { id, outcome: Ok(result) } => format!("result {id} {result}"),

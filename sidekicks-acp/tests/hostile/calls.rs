@@ -180,8 +180,11 @@ async fn a_call_that_is_not_answered_ends_by_its_timeout_and_a_turn_by_the_end()
         peer.shake_hands().await;
         peer.open("s1").await;
         peer.prompted().await;
-        peer.expect("vendor/call").await;
-        peer.expect("session/new").await;
+        for method in ["vendor/call", "session/new"] {
+            let call = peer.expect(method).await;
+            let given_up = peer.expect("$/cancel_request").await;
+            assert_eq!(given_up["params"]["requestId"], call["id"]);
+        }
         peer.expect("vendor/leave").await;
     })
     .await;

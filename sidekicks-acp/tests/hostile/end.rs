@@ -15,7 +15,7 @@ async fn early_updates_are_kept_up_to_a_bound() {
         let connection = connect(async move |mut peer: Peer| {
             peer.shake_hands().await;
             let open = peer.expect("session/new").await;
-            peer.flood("s1", sent, length).await;
+            peer.say_often("s1", sent, length).await;
             peer.reply(&open, json!({"sessionId": "s1"})).await;
             peer.say("s1", "alive").await;
         })

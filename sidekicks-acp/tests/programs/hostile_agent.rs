@@ -48,7 +48,7 @@ fn main() {
                 eprint!("caf\u{e9} \u{1F980}");
             }
             "floods-stdout-and-is-deaf" => {
-                peer.flood("s1", 20_000, 100).await;
+                peer.say_often("s1", 20_000, 100).await;
                 peer.end_turn(&prompt, "end_turn").await;
                 return std::future::pending().await;
             }

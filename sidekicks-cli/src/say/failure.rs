@@ -36,6 +36,7 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
             both("finds no room: other agents are at work", "n’a pas de place, d’autres agents travaillent")
         }
         "agent-stopped" => both("was stopped", "a été arrêté"),
+        "already-open" => both("has this session open already", "a déjà cette session ouverte"),
         "already-settled" => both("had its answer already", "avait déjà sa réponse"),
         "backoff" => {
             both("failed several times and is left alone for a while", "a échoué plusieurs fois, une pause s’impose")
@@ -57,7 +58,12 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
             format!("le programme {program} est introuvable\u{202f}; est-il installé, et dans le PATH\u{202f}?"),
         ),
         "prompt-pending" => both("is still answering", "répond encore"),
+        "reader-stalled" => both(
+            "was given up, because nothing it said was read",
+            "a été abandonné, car rien de ce qu’il disait n’était lu",
+        ),
         "relative-workspace" => both("needs an absolute path to work in", "a besoin d’un chemin absolu où travailler"),
+        "session-closed" => both("closed the session", "a fermé la session"),
         "start-failed" => (format!("{program} could not be started"), format!("{program} n’a pas pu être lancé")),
         "start-timeout" => both(
             "was not ready in time; does it speak the Agent Client Protocol when it is started so?",
@@ -69,6 +75,7 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
         "unknown-agent" => both("is not an agent that is known here", "n’est pas un agent connu ici"),
         "unknown-option" => both("offers no such option", "ne propose pas cette option"),
         "unknown-session" => both("does not know the session any more", "ne connaît plus la session"),
+        "unsupported" => both("does not offer this", "ne le propose pas"),
         "unsupported-content" => both("cannot take this content", "ne peut pas recevoir ce contenu"),
         "unsupported-version" => both("speaks another version of the protocol", "parle une autre version du protocole"),
         "would-deadlock" => both(

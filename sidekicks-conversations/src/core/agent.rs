@@ -145,7 +145,7 @@ impl Core {
         }
     }
 
-    /// The connection is over. Mostly a turn on it has ended by then, and has told of it.
+    /// The connection, or the session alone, is over. Mostly a turn on it has ended by then, and has told of it.
     pub(crate) fn ended(&mut self, end: &End) {
         self.end_session();
         let error = CallError::Ended { end: end.clone(), sent: true };
@@ -153,6 +153,7 @@ impl Core {
             (Some(Stage::Opening), _) => self.call_failed(&error, Phase::Open),
             (Some(Stage::Prompting(_)), _) => self.fail(&error),
             (_, End::Stopped(_) | End::Closed) => {} // By us, which is no news.
+            (_, end) if end.is_of_session() => {}    // The agent lives; the next turn opens another session.
             _ => self.say("agent-exited", exit(end)),
         }
     }

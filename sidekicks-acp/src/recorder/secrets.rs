@@ -1,0 +1,141 @@
+//! What must not be in a record.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+/// Texts that are kept out of a record.
+#[derive(Debug, Default)]
+pub(super) struct Secrets(Vec<String>);
+
+/// Shorter ones are everywhere.
+const SHORTEST: usize = 4;
+
+const HIDDEN: &str = "[hidden]";
+
+impl Secrets {
+    pub(super) fn add(&mut self, secret: String) {
+        if secret.len() >= SHORTEST && !self.0.contains(&secret) {
+            self.0.push(secret);
+            // One that holds another one goes first, so that nothing of it is left.
+            self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        }
+    }
+
+    pub(super) fn hidden_in_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        for secret in &self.0 {
+            if text.contains(secret) {
+                text = Cow::Owned(text.replace(secret, HIDDEN));
+            }
+        }
+        text
+    }
+
+    /// Of a message: as it is, or, where it holds a secret, written anew without it.
+    pub(super) fn hidden_in_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
+        // Without an escape a secret stands in the text as it is.
+        if !json.contains('\\') && !self.0.iter().any(|secret| json.contains(secret)) {
+            return Cow::Borrowed(json);
+        }
+        let mut value = crate::raw::value(json);
+        match self.hide_in(&mut value) {
+            true => Cow::Owned(value.to_string()),
+            false if value.is_null() => self.hidden_in_text(json), // Nested too deeply for a tree.
+            false => Cow::Borrowed(json),
+        }
+    }
+
+    /// The same of a message of ours, whose MCP servers may bring secrets of their own.
+    pub(super) fn hidden_in_ours<'t>(&mut self, json: &'t str) -> Cow<'t, str> {
+        if !json.contains("\"mcpServers\"") {
+            return self.hidden_in_json(json);
+        }
+        let mut value = crate::raw::value(json);
+        let servers = value.pointer_mut("/params/mcpServers").and_then(Value::as_array_mut);
+        for server in servers.into_iter().flatten() {
+            for list in ["env", "headers"] {
+                let set = server.get_mut(list).and_then(Value::as_array_mut);
+                for value in set.into_iter().flatten().filter_map(|variable| variable.get_mut("value")) {
+                    if let Value::String(secret) = value.take() {
+                        self.add(secret);
+                    }
+                    *value = HIDDEN.into();
+                }
+            }
+        }
+        self.hide_in(&mut value);
+        Cow::Owned(value.to_string())
+    }
+
+    /// Tells whether there was something to hide.
+    fn hide_in(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => match self.hidden_in_text(text) {
+                Cow::Owned(hidden) => {
+                    *text = hidden;
+                    true
+                }
+                Cow::Borrowed(_) => false,
+            },
+            Value::Number(number) if self.0.contains(&number.to_string()) => {
+                *value = HIDDEN.into();
+                true
+            }
+            Value::Array(list) => list.iter_mut().fold(false, |found, element| self.hide_in(element) | found),
+            Value::Object(fields) => {
+                let mut found = false;
+                let hidden = std::mem::take(fields).into_iter().map(|(key, mut value)| {
+                    let name = self.hidden_in_text(&key).into_owned();
+                    found |= self.hide_in(&mut value) | (name != key);
+                    (name, value)
+                });
+                *fields = hidden.collect::<Map<_, _>>();
+                found
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_hidden_in_whatever_form() {
+        let mut secrets = Secrets::default();
+        for secret in ["sk-é\"1", "sk-é\"1-long", "90210", "abc"] {
+            secrets.add(secret.to_owned());
+        }
+        let cases = [
+            (r#"{"a":"key sk-é\"1, and"}"#, r#"{"a":"key [hidden], and"}"#),
+            (r#"{"a":["\u0073k-\u00e9\u00221"]}"#, r#"{"a":["[hidden]"]}"#),
+            (r#"{"sk-é\"1":{"zip":90210}}"#, r#"{"[hidden]":{"zip":"[hidden]"}}"#),
+            (r#"{"a":"sk-é\"1-long"}"#, r#"{"a":"[hidden]"}"#),
+            (r#"{"id":1.0,  "a":"abc \n"}"#, r#"{"id":1.0,  "a":"abc \n"}"#),
+        ];
+        for (json, expected) in cases {
+            assert_eq!(secrets.hidden_in_json(json), expected, "{json}");
+        }
+        assert_eq!(secrets.hidden_in_text("90210 90211"), "[hidden] 90211");
+        let deep = format!("{}\"sk-é\\\"1 90210\"{}", "[".repeat(200), "]".repeat(200));
+        assert!(!secrets.hidden_in_json(&deep).contains("90210"));
+    }
+
+    #[test]
+    fn what_a_server_gets_is_hidden_where_it_is_set_and_ever_after() {
+        let mut secrets = Secrets::default();
+        let ours = concat!(
+            r#"{"method":"session/new","params":{"mcpServers":[{"name":"m","env":[{"name":"N","value":"1"},"#,
+            r#"{"name":"KEY","value":"hunter22"}]},{"headers":[{"name":"Authorization","value":"Bearer x"}]}],"cwd":"/1"}}"#
+        );
+        let hidden = secrets.hidden_in_ours(ours);
+        let expected = concat!(
+            r#"{"method":"session/new","params":{"mcpServers":[{"name":"m","env":[{"name":"N","value":"[hidden]"},"#,
+            r#"{"name":"KEY","value":"[hidden]"}]},{"headers":[{"name":"Authorization","value":"[hidden]"}]}],"cwd":"/1"}}"#
+        );
+        assert_eq!(hidden, expected);
+        assert_eq!(secrets.hidden_in_text("KEY=hunter22 Bearer x 1"), "KEY=[hidden] [hidden] 1");
+    }
+}

@@ -1,0 +1,112 @@
+//! What the agent asks, and who is to answer.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{Addressed, INVALID_PARAMS, State};
+use crate::connection_event::ConnectionEvent;
+use crate::outbox::Outbox;
+use crate::raw::RawJson;
+use crate::schema::SessionId;
+use crate::session::{ElicitationRequest, OpenQuestion, Outcome, PermissionRequest, Question, SessionEvent};
+
+/// Questions that may still be open.
+#[derive(Default)]
+pub(super) struct Questions(Vec<Arc<dyn OpenQuestion>>);
+
+impl Questions {
+    pub(super) fn add(&mut self, question: Arc<dyn OpenQuestion>) {
+        self.0.retain(|question| !question.is_settled());
+        self.0.push(question);
+    }
+
+    /// The question that the agent calls request `id`.
+    fn take(&mut self, id: &str) -> Option<Arc<dyn OpenQuestion>> {
+        let at = self.0.iter().position(|question| question.is_request(id))?;
+        Some(self.0.swap_remove(at))
+    }
+
+    /// Answers every one "cancelled"; gives those for which that was the answer.
+    pub(super) fn cancel(&mut self) -> impl Iterator<Item = Arc<dyn OpenQuestion>> + use<> {
+        std::mem::take(&mut self.0).into_iter().filter(|question| question.cancel().is_ok())
+    }
+
+    /// Nobody can be answered any more.
+    pub(super) fn lapse(&mut self) {
+        std::mem::take(&mut self.0).iter().for_each(|question| question.lapse());
+    }
+}
+
+/// What to answer instead of asking anybody.
+pub(super) type Refusal = Value;
+
+impl State {
+    pub(super) fn permission(
+        &mut self,
+        outbox: &Arc<Outbox>,
+        request: RawJson,
+        params: Option<&RawValue>,
+    ) -> Result<(), Refusal> {
+        let params = params.ok_or_else(no_session)?;
+        let Addressed { session_id, .. } = serde_json::from_str(params.get()).map_err(|_| no_session())?;
+        let question = self.question(outbox, request);
+        let asked = PermissionRequest::read(session_id.clone(), RawJson::copied(params), question);
+        let open = asked.question();
+        self.ask(session_id, SessionEvent::Permission(asked), open, params);
+        Ok(())
+    }
+
+    /// Asks the session, or, where it belongs to none, whoever listens to the connection.
+    pub(super) fn elicitation(&mut self, outbox: &Arc<Outbox>, request: RawJson, params: Option<&RawValue>) {
+        let params = params.unwrap_or(RawValue::NULL);
+        let question = self.question(outbox, request);
+        let asked = ElicitationRequest::read(RawJson::copied(params), question);
+        let open = asked.question();
+        match asked.session.clone() {
+            Some(session) => self.ask(session, SessionEvent::Elicitation(asked), open, params),
+            None => {
+                self.questions.add(open);
+                self.aside(ConnectionEvent::Elicitation(asked), params);
+            }
+        }
+    }
+
+    fn question<O: Outcome>(&mut self, outbox: &Arc<Outbox>, request: RawJson) -> Arc<Question<O>> {
+        Arc::new(Question::on_the_wire(self.number(), request, Arc::clone(outbox)))
+    }
+
+    fn ask(&mut self, session: SessionId, asked: SessionEvent, question: Arc<dyn OpenQuestion>, params: &RawValue) {
+        if let Some(open) = self.sessions.get_mut(&session) {
+            if open.is_cancelled() {
+                return; // It crossed our cancel on its way; dropping it answers "cancelled".
+            }
+            open.questions.add(question);
+        }
+        self.deliver(session, asked, params);
+    }
+
+    /// The agent takes its request back.
+    pub(super) fn withdraw(&mut self, request: &str) {
+        if let Some(question) = self.questions.take(request) {
+            if question.cancel().is_ok() {
+                self.aside(ConnectionEvent::Withdrawn(question.id()), RawValue::NULL);
+            }
+            return;
+        }
+        for session in self.sessions.iter_mut() {
+            if let Some(question) = session.questions.take(request) {
+                if question.cancel().is_ok() {
+                    session.queue.push(SessionEvent::Withdrawn(question.id()), 0);
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// Parameters that name no session.
+fn no_session() -> Refusal {
+    json!({ "code": INVALID_PARAMS, "message": "Invalid params: no sessionId" })
+}

@@ -1,0 +1,115 @@
+//! Prompts and their turns.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::sessions::Session;
+use super::{Pending, Router, State};
+use crate::error::{CallError, End};
+use crate::outbox::Outbox;
+use crate::raw::RawJson;
+use crate::schema::SessionId;
+use crate::session::{PromptId, SessionEvent, StopReason, TurnEnd};
+
+/// A prompt that the agent has not answered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn {
+    pub(super) prompt: u64,
+    pub(super) since: Instant,
+    cancelled: bool,
+}
+
+impl Router {
+    pub(crate) fn prompt(&self, session: &SessionId, content: &Value) -> Result<PromptId, CallError> {
+        let mut state = self.lock();
+        let prompt = state.number();
+        let Some(open) = state.sessions.opened_mut(session) else {
+            return Err(self.not_open(session));
+        };
+        if open.turn.is_some() {
+            return Err(CallError::PromptPending);
+        }
+        let params = json!({ "sessionId": session, "prompt": content });
+        self.send(prompt, "session/prompt", &params)?;
+        open.turn = Some(Turn { prompt, since: Instant::now(), cancelled: false });
+        self.expect(&mut state, prompt, Pending::Prompt(session.clone()));
+        Ok(PromptId(prompt))
+    }
+
+    pub(crate) fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
+        let mut state = self.lock();
+        let State { sessions, pending, .. } = &mut *state;
+        let Some(open) = sessions.opened_mut(session) else {
+            return Err(self.not_open(session));
+        };
+        let Some(turn) = open.turn.as_mut().filter(|turn| !turn.cancelled) else {
+            return Ok(()); // Nothing to cancel, or it is being cancelled.
+        };
+        if self.outbox.take_back(turn.prompt) {
+            let prompt = PromptId(turn.prompt);
+            pending.remove(&turn.prompt);
+            open.turn = None;
+            let end = TurnEnd { prompt_sent: false, ..TurnEnd::new(StopReason::Cancelled) };
+            open.queue.push(SessionEvent::TurnEnded { prompt, end: Ok(end) }, 0);
+            return Ok(());
+        }
+        turn.cancelled = true;
+        say_cancel(&self.outbox, session);
+        for question in open.questions.cancel() {
+            open.queue.push(SessionEvent::Withdrawn(question.id()), 0);
+        }
+        Ok(())
+    }
+}
+
+/// Tells the agent to stop, before everything that waits to be written.
+pub(super) fn say_cancel(outbox: &Outbox, session: &SessionId) {
+    outbox.notify_first("session/cancel", &json!({ "sessionId": session }));
+}
+
+impl State {
+    pub(super) fn turn_ended(&mut self, session: &SessionId, prompt: u64, outcome: Result<RawJson, CallError>) {
+        let Some(open) = self.sessions.get_mut(session).filter(|open| open.is_in_turn(prompt)) else { return };
+        open.turn = None;
+        let end = outcome.map(TurnEnd::read);
+        open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(prompt), end }, 0);
+        if open.queue.is_abandoned() {
+            self.sessions.remove(session);
+        }
+    }
+
+    /// Ends a session that the connection outlives. Gives whether a prompt was pending that the agent has.
+    pub(super) fn end_session(&mut self, outbox: &Outbox, session: &SessionId, end: &End) -> bool {
+        let Some(mut open) = self.sessions.remove(session) else { return false };
+        for question in open.questions.cancel() {
+            open.queue.push(SessionEvent::Withdrawn(question.id()), 0);
+        }
+        let mut at_work = false;
+        if let Some(turn) = open.turn {
+            self.pending.remove(&turn.prompt);
+            at_work = !outbox.take_back(turn.prompt);
+            let failed = CallError::Ended { end: end.clone(), sent: at_work };
+            open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(turn.prompt), end: Err(failed) }, 0);
+        }
+        open.queue.push(SessionEvent::Ended(end.clone()), 0);
+        open.queue.close();
+        at_work
+    }
+}
+
+impl Session {
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.turn.is_some_and(|turn| turn.cancelled)
+    }
+
+    fn is_in_turn(&self, prompt: u64) -> bool {
+        self.turn.is_some_and(|turn| turn.prompt == prompt)
+    }
+}
+
+impl TurnEnd {
+    fn read(raw: RawJson) -> Self {
+        let reason = raw.to_value()["stopReason"].as_str().map_or(StopReason::from(""), StopReason::from);
+        Self { stop_reason: reason, prompt_sent: true, raw }
+    }
+}
