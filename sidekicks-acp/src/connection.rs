@@ -62,10 +62,12 @@ impl Connection {
         let wire = Wire::new(options);
         let (router, limits) = (wire.router(), options.limits.clone());
         tokio::spawn(async move {
+            let reading = Reading(&router);
             tokio::select! {
                 end = listen(reader, &router, &limits) => router.end(end),
                 _ = router.ended() => {}
             }
+            drop(reading);
         });
         tokio::spawn(speak(writer, wire.router()));
         let router = wire.router();
@@ -247,6 +249,16 @@ impl Drop for Call<'_> {
             true => self.router.give_up(self.number),
             false => self.router.forget(self.number),
         }
+    }
+}
+
+/// Ends the connection when its reader is gone for whatever reason, a panic or the end of the runtime: nobody may wait for
+/// what nobody reads.
+struct Reading<'a>(&'a Router);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.end(End::reader_gone());
     }
 }
 

@@ -18,7 +18,7 @@ pub enum End {
     /// The agent does not take what is written to it any more.
     #[error("the agent closed its input")]
     InputClosed,
-    /// Reading from the agent failed; the text is the operating system's.
+    /// Reading from the agent failed; the text is the operating system's, or says that the runtime is gone.
     #[error("the connection failed: {0}")]
     Failed(String),
     /// Our side let go of the connection.
@@ -50,6 +50,11 @@ impl End {
     /// Whether only a session ended, and the connection lives.
     pub fn is_of_session(&self) -> bool {
         matches!(self, Self::SessionClosed | Self::ReaderStalled)
+    }
+
+    /// Nobody reads what the agent says any more, and nothing else is known.
+    pub(crate) fn reader_gone() -> Self {
+        Self::Failed("the task that reads is gone".to_owned())
     }
 
     /// How the process ended, where there was one and it ended by itself.

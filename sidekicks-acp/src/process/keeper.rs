@@ -85,6 +85,7 @@ impl Drop for Keeper {
         // Before `process` is dropped, which may reap it: if the runtime is shut down and this task with it, nothing
         // of the agent may go on, and nobody may signal its number later.
         self.group.give_up();
+        self.router.end(End::reader_gone()); // It has ended, unless this task was dropped or panicked.
     }
 }
 
@@ -102,13 +103,14 @@ impl Keeper {
     pub(super) fn run(mut self, limits: Limits) -> watch::Receiver<Option<Arc<StopReport>>> {
         let (report, receiver) = watch::channel(None);
         let (heard_all, eof) = watch::channel(None);
+        let heard_all = HeardAll(heard_all);
         let (stdout, router) = (self.process.stdout.take(), Arc::clone(&self.router));
         let reader = tokio::spawn(async move {
             let end = match stdout {
                 Some(stdout) => listen(stdout, &router, &limits).await,
                 None => End::OutputClosed,
             };
-            let _ = heard_all.send(Some(end));
+            heard_all.0.send_replace(Some(end));
         });
         let wanted = self.orders.wanted.subscribe();
         let watch = Watch { exit: ExitWatch::new(self.pid), eof, wanted, hurries: 0, reader: reader.abort_handle() };
@@ -220,6 +222,19 @@ impl Keeper {
             left_after(self.pid, DISAPPEARING).await;
         }
         if signalled { left } else { members }
+    }
+}
+
+/// Says how reading ended, also when its task is dropped or panics.
+struct HeardAll(watch::Sender<Option<End>>);
+
+impl Drop for HeardAll {
+    fn drop(&mut self) {
+        self.0.send_if_modified(|end| {
+            let first = end.is_none();
+            end.get_or_insert_with(End::reader_gone);
+            first
+        });
     }
 }
 

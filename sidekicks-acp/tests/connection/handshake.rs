@@ -86,3 +86,17 @@ async fn handles_are_send_and_the_last_one_closes() {
     drop(shared);
     tokio::time::timeout(PATIENCE, left).await.unwrap().unwrap();
 }
+
+#[test]
+fn a_connection_ends_with_its_runtime() {
+    let begun = tokio::runtime::Runtime::new().unwrap();
+    let connection = begun.block_on(connect(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.farewell().await;
+    }));
+    drop(begun);
+    let later = tokio::runtime::Runtime::new().unwrap();
+    let end = later.block_on(async { tokio::time::timeout(PATIENCE, connection.closed()).await }).unwrap();
+    assert!(matches!(end, End::Failed(_)), "{end:?}");
+    assert_eq!(connection.open(OpenSession::new("/")).unwrap_err().code(), "connection-lost");
+}
