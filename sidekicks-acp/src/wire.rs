@@ -4,15 +4,18 @@
 //! the contract is that every message among them is found and nothing else is ever answered.
 
 mod cleaning;
+mod cursor;
 mod cut;
 mod gathering;
 mod lines;
 mod message;
 mod reader;
 mod surrogates;
+mod update_line;
 
 pub(crate) use cut::Cut;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use message::Message;
 pub(crate) use reader::{Heard, MessageReader};
 pub(crate) use surrogates::mended;
+pub(crate) use update_line::UpdateLine;

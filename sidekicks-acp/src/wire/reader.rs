@@ -6,10 +6,14 @@ use super::cleaning::{is_decoration, undecorated};
 use super::gathering::{Gathering, Progress};
 use super::lines::{Line, Lines};
 use super::message::{Message, Parts};
+use super::update_line::UpdateLine;
 
 /// What was heard on an agent's output.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is nearly every one, and none is kept")]
 pub(crate) enum Heard<'a> {
+    /// What an agent says most. It is no [`Message`] since all of it is read already.
+    Update { line: UpdateLine, text: &'a [u8] },
     Message {
         message: Message<'a>,
         /// All of it as it was written, but for broken bytes.
@@ -95,18 +99,18 @@ fn complete(bytes: &[u8]) -> bool {
 
 /// One object on the line, or several, perhaps with escape sequences between and after them.
 fn objects(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
-    // Nearly every line is exactly one message.
-    match serde_json::from_slice::<Parts<'_>>(bytes) {
-        Ok(parts) => {
-            let heard = parts.message().map(|message| Heard::Message { message, text: bytes });
-            return each(heard.unwrap_or(Heard::Noise(line)));
-        }
-        Err(_) if std::str::from_utf8(bytes).is_err() => {
-            // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
-            let lossy = String::from_utf8_lossy(bytes);
-            return objects(lossy.as_bytes(), line, each);
-        }
-        Err(_) => {}
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
+        let lossy = String::from_utf8_lossy(bytes);
+        return objects(lossy.as_bytes(), line, each);
+    };
+    // Nearly every line is exactly one message, and nearly every message an update.
+    if let Some(line) = UpdateLine::read(text) {
+        return each(Heard::Update { line, text: bytes });
+    }
+    if let Ok(parts) = serde_json::from_str::<Parts<'_>>(text) {
+        let heard = parts.message().map(|message| Heard::Message { message, text: bytes });
+        return each(heard.unwrap_or(Heard::Noise(line)));
     }
     let mut rest = bytes;
     let mut heard = false;
@@ -153,6 +157,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut each = |heard: Heard<'_>| {
             seen.push(match heard {
+                Heard::Update { line, .. } => format!("update of {}", line.session),
                 Heard::Message { message, .. } => match message {
                     Message::Request { id, method, .. } => format!("request {id} {method}"),
                     Message::Notification { method, .. } => format!("notification {method}"),
