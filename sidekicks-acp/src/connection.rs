@@ -258,9 +258,13 @@ pub(crate) async fn listen(mut reader: impl AsyncRead + Unpin, router: &Router, 
         match reader.read(&mut buffer).await {
             Ok(0) => {
                 messages.finish(&mut |heard| router.hear(heard));
+                router.wake_readers();
                 return End::OutputClosed;
             }
-            Ok(length) => messages.push(&buffer[..length], &mut |heard| router.hear(heard)),
+            Ok(length) => {
+                messages.push(&buffer[..length], &mut |heard| router.hear(heard));
+                router.wake_readers();
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return End::Failed(error.to_string()),
         }

@@ -58,6 +58,8 @@ struct State {
     agent: Arc<AgentInfo>,
     traffic: Traffic,
     queue_limit: usize,
+    /// The session queues whose readers do not know yet what the chunk that is being heard brought.
+    fed: Vec<Arc<Queue>>,
     /// The session queues that went over their limit since the reader last looked.
     full: Vec<Arc<Queue>>,
 }
@@ -119,6 +121,7 @@ impl Router {
             agent: Arc::default(),
             traffic: Traffic::default(),
             queue_limit: options.limits.session_queue,
+            fed: Vec::new(),
             full: Vec::new(),
         };
         Self {
@@ -247,6 +250,18 @@ impl Router {
                     Cut::Request(id) => self.outbox.refuse(&RawJson::copied(&id), &too_long(length)),
                     Cut::Unknown => {}
                 }
+            }
+        }
+    }
+
+    /// To be called after each chunk that was heard: wakes the readers of what it told, each once. A chunk may hold hundreds
+    /// of updates, and to wake somebody costs more than an update.
+    pub(crate) fn wake_readers(&self) {
+        let mut state = self.lock();
+        for queue in std::mem::take(&mut state.fed) {
+            queue.wake();
+            if queue.is_full() && !state.full.iter().any(|full| Arc::ptr_eq(full, &queue)) {
+                state.full.push(queue);
             }
         }
     }

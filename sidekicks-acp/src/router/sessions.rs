@@ -143,9 +143,9 @@ impl State {
     pub(super) fn deliver(&mut self, session: SessionId, event: SessionEvent, size: usize) {
         let dropped = match self.sessions.known.get(&session) {
             Some(known) => {
-                let dropped = known.queue.push(event, size);
-                if known.queue.is_full() && !self.full.iter().any(|queue| Arc::ptr_eq(queue, &known.queue)) {
-                    self.full.push(Arc::clone(&known.queue));
+                let dropped = known.queue.add(event, size);
+                if !self.fed.iter().any(|queue| Arc::ptr_eq(queue, &known.queue)) {
+                    self.fed.push(Arc::clone(&known.queue));
                 }
                 if dropped.is_some() && known.turn.is_none() && known.opened {
                     self.sessions.known.remove(&session); // Nobody reads it, and nothing is to come.
