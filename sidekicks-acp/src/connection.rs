@@ -275,10 +275,12 @@ pub(crate) async fn listen(mut reader: impl AsyncRead + Unpin, router: &Router, 
         match reader.read(&mut buffer).await {
             Ok(0) => {
                 messages.finish(&mut |heard| router.hear(heard));
+                router.wake_readers();
                 return End::OutputClosed;
             }
             Ok(length) => {
                 messages.push(&buffer[..length], &mut |heard| router.hear(heard));
+                router.wake_readers();
                 if router.has_left() && last_words > length {
                     last_words -= length;
                     continue;

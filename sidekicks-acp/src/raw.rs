@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::ser::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::wire::mended;
@@ -11,18 +12,22 @@ use crate::wire::mended;
 /// A piece of JSON exactly as the agent wrote it: spacing, number forms and unknown fields kept.
 ///
 /// Two values are equal when their text is.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RawJson(Box<RawValue>);
+#[derive(Clone)]
+pub struct RawJson(Box<str>);
 
 impl RawJson {
     pub(crate) fn copied(raw: &RawValue) -> Self {
-        Self(raw.to_owned())
+        Self::was_read(raw.get())
+    }
+
+    /// A copy of text that was read as JSON before, and so need not be scanned again.
+    pub(crate) fn was_read(json: &str) -> Self {
+        Self(json.into())
     }
 
     /// The JSON text.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
     /// Reads the JSON as a `T`.
@@ -62,14 +67,26 @@ pub(crate) fn listed<T: DeserializeOwned>(list: &serde_json::Value) -> Vec<T> {
 impl From<&serde_json::Value> for RawJson {
     fn from(value: &serde_json::Value) -> Self {
         // A tree of JSON can always be written.
-        serde_json::value::to_raw_value(value).map(Self).unwrap_or_default()
+        serde_json::to_string(value).map(|json| Self(json.into())).unwrap_or_default()
     }
 }
 
 impl Default for RawJson {
     /// `null`.
     fn default() -> Self {
-        Self(RawValue::NULL.to_owned())
+        Self::copied(RawValue::NULL)
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_str::<&RawValue>(self.as_str()).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
     }
 }
 

@@ -106,7 +106,7 @@ impl Recorder {
 
     pub(crate) fn heard(&self, heard: &Heard<'_>) {
         match heard {
-            Heard::Message { text, .. } => {
+            Heard::Update { text, .. } | Heard::Message { text, .. } => {
                 let text = String::from_utf8_lossy(text);
                 let message = self.secrets(|secrets| secrets.hidden_in_json(&text));
                 self.message("<", &message);

@@ -28,7 +28,7 @@ use crate::recorder::Recorder;
 use crate::report::Traffic;
 use crate::schema::SessionId;
 use crate::session::{Queue, SessionEvent, Update};
-use crate::wire::{Addressed, Cut, Heard, Message};
+use crate::wire::{Addressed, Cut, Heard, Message, UpdateLine};
 
 use questions::Questions;
 use sessions::Sessions;
@@ -60,6 +60,8 @@ struct State {
     agent: Arc<AgentInfo>,
     traffic: Traffic,
     queue_limit: usize,
+    /// The session queues whose readers do not know yet what the chunk that is being heard brought.
+    fed: Vec<Arc<Queue>>,
     /// The session queues that went over their limit since the reader last looked.
     full: Vec<Arc<Queue>>,
 }
@@ -121,6 +123,7 @@ impl Router {
             agent: Arc::default(),
             traffic: Traffic::default(),
             queue_limit: options.limits.session_queue,
+            fed: Vec::new(),
             full: Vec::new(),
         };
         Self {
@@ -238,6 +241,7 @@ impl Router {
             return; // Settled; what still comes is read only so that the agent can leave.
         }
         match heard {
+            Heard::Update { line, .. } => self.told(line),
             Heard::Message { message, .. } => match message {
                 Message::Response { id, outcome } => {
                     self.reply(id, |agent| {
@@ -263,6 +267,18 @@ impl Router {
         }
     }
 
+    /// To be called after each chunk that was heard: wakes the readers of what it told, each once. A chunk may hold hundreds
+    /// of updates, and to wake somebody costs more than an update.
+    pub(crate) fn wake_readers(&self) {
+        let mut state = self.lock();
+        for queue in std::mem::take(&mut state.fed) {
+            queue.wake();
+            if queue.is_full() && !state.full.iter().any(|full| Arc::ptr_eq(full, &queue)) {
+                state.full.push(queue);
+            }
+        }
+    }
+
     fn notification(&self, method: &str, params: Option<&RawValue>) {
         let params = params.unwrap_or(RawValue::NULL);
         match method {
@@ -283,20 +299,24 @@ impl Router {
     }
 
     fn update(&self, params: &RawValue) {
-        // Read before the state is locked, for which callers wait.
-        let read = serde_json::from_str::<Addressed<'_>>(params.get());
-        let read = read.map(|to| (to.session_id, Update::read(to.update.unwrap_or(RawValue::NULL), true)));
-        let mut state = self.lock();
-        match read {
-            Ok((session, mut update)) => {
-                update.late = state.sessions.get_mut(&session).is_none_or(|session| session.turn.is_none());
-                state.deliver(session, SessionEvent::Update(update), params);
+        match serde_json::from_str::<Addressed<'_>>(params.get()) {
+            Ok(to) => {
+                let update = Update::new(RawJson::copied(to.update.unwrap_or(RawValue::NULL)));
+                self.told(UpdateLine { session: to.session_id, update });
             }
             Err(error) => {
                 tracing::debug!(%error, "update for no session");
-                state.traffic.dropped += 1;
+                self.lock().traffic.dropped += 1;
             }
         }
+    }
+
+    /// Delivers an update. It was read before the state is locked, for which callers wait.
+    fn told(&self, UpdateLine { session, mut update }: UpdateLine) {
+        let size = sessions::in_memory(update.raw.as_str());
+        let mut state = self.lock();
+        update.late = state.sessions.get_mut(&session).is_none_or(|session| session.turn.is_none());
+        state.deliver(session, SessionEvent::Update(update), size);
     }
 
     fn unknown_notification(&self, method: &str, params: &RawValue) {
@@ -307,7 +327,8 @@ impl Router {
         state.traffic.unknown += 1;
         match session {
             Ok(session) if state.sessions.get_mut(&session).is_some() || state.sessions.may_come(&session) => {
-                state.deliver(session, SessionEvent::Notification(notification), params);
+                let size = sessions::in_memory(params.get());
+                state.deliver(session, SessionEvent::Notification(notification), size);
             }
             _ => state.aside(ConnectionEvent::Notification(notification), params),
         }
@@ -426,7 +447,7 @@ impl State {
     }
 
     fn aside(&mut self, event: ConnectionEvent, params: &RawValue) {
-        self.traffic.dropped += self.asides.push(event, sessions::in_memory(params));
+        self.traffic.dropped += self.asides.push(event, sessions::in_memory(params.get()));
     }
 }
 

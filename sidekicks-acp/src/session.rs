@@ -20,6 +20,7 @@ pub use permission::{PermissionOption, PermissionOutcome, PermissionRequest};
 pub use question::QuestionId;
 pub(crate) use question::{OpenQuestion, Outcome, Question};
 pub(crate) use queue::Queue;
+pub(crate) use update::Known;
 pub use update::{Unrecognised, Update};
 
 /// How to open a session.

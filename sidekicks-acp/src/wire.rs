@@ -5,12 +5,14 @@
 
 mod addressed;
 mod cleaning;
+mod cursor;
 mod cut;
 mod gathering;
 mod lines;
 mod message;
 mod reader;
 mod surrogates;
+mod update_line;
 
 pub(crate) use addressed::Addressed;
 pub(crate) use cut::Cut;
@@ -19,3 +21,4 @@ pub(crate) use lines::{Line, Lines};
 pub(crate) use message::Message;
 pub(crate) use reader::{Heard, MessageReader};
 pub(crate) use surrogates::mended;
+pub(crate) use update_line::UpdateLine;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::sessions::in_memory;
 use super::{Addressed, INVALID_PARAMS, State};
 use crate::connection_event::ConnectionEvent;
 use crate::outbox::Outbox;
@@ -84,7 +85,7 @@ impl State {
             }
             open.questions.add(question);
         }
-        self.deliver(session, asked, params);
+        self.deliver(session, asked, in_memory(params.get()));
     }
 
     /// The agent takes its request back.

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::questions::Questions;
 use super::turns::Turn;
@@ -20,8 +19,8 @@ const MAX_EARLY: usize = 1_000;
 const MAX_EARLY_BYTES: usize = 1 << 20;
 
 /// About what an event holds in memory: itself, what was read out of it, and its raw JSON.
-pub(super) fn in_memory(params: &RawValue) -> usize {
-    size_of::<SessionEvent>() + 2 * params.get().len()
+pub(super) fn in_memory(raw: &str) -> usize {
+    size_of::<SessionEvent>() + 2 * raw.len()
 }
 
 #[derive(Debug, Default)]
@@ -141,13 +140,12 @@ impl State {
         unwanted
     }
 
-    pub(super) fn deliver(&mut self, session: SessionId, event: SessionEvent, params: &RawValue) {
-        let size = in_memory(params);
+    pub(super) fn deliver(&mut self, session: SessionId, event: SessionEvent, size: usize) {
         let dropped = match self.sessions.known.get(&session) {
             Some(known) => {
-                let dropped = known.queue.push(event, size);
-                if known.queue.is_full() && !self.full.iter().any(|queue| Arc::ptr_eq(queue, &known.queue)) {
-                    self.full.push(Arc::clone(&known.queue));
+                let dropped = known.queue.add(event, size);
+                if !self.fed.iter().any(|queue| Arc::ptr_eq(queue, &known.queue)) {
+                    self.fed.push(Arc::clone(&known.queue));
                 }
                 if dropped.is_some() && known.turn.is_none() && known.opened {
                     self.sessions.known.remove(&session); // Nobody reads it, and nothing is to come.

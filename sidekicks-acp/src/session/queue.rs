@@ -38,15 +38,25 @@ impl Queue {
 
     /// Adds an event; gives it back when nobody will read it.
     pub(crate) fn push(&self, event: SessionEvent, size: usize) -> Option<SessionEvent> {
+        let dropped = self.add(event, size);
+        self.wake();
+        dropped
+    }
+
+    /// Adds an event without a word to the reader, who must be [woken](Self::wake) soon.
+    pub(crate) fn add(&self, event: SessionEvent, size: usize) -> Option<SessionEvent> {
         let mut state = self.lock();
         if state.abandoned || state.closed {
             return Some(event);
         }
         state.bytes = state.bytes.saturating_add(size);
         state.events.push_back((event, size));
-        drop(state);
-        self.filled.notify_one();
         None
+    }
+
+    /// Tells the reader that there is something.
+    pub(crate) fn wake(&self) {
+        self.filled.notify_one();
     }
 
     /// After this nothing more is taken; what is in the queue can still be read.

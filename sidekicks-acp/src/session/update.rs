@@ -1,8 +1,10 @@
 //! What an agent tells of its work.
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::raw::{RawJson, lenient};
 use crate::schema::SessionUpdate;
@@ -38,15 +40,12 @@ impl Update {
         Self { typed: typed(raw.as_str()), raw, late: false }
     }
 
-    pub(crate) fn read(raw: &RawValue, late: bool) -> Self {
-        Self { typed: typed(raw.get()), raw: RawJson::copied(raw), late }
+    /// An update that was read from `raw`.
+    pub(crate) fn known(typed: SessionUpdate, raw: &str) -> Self {
+        Self { typed: Ok(typed), raw: RawJson::was_read(raw), late: false }
     }
 }
 
-/// Reads an update by its word.
-///
-/// The schema's own enum is internally tagged, for which serde builds a tree first; going by the word spares that for
-/// what comes often.
 fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
     #[derive(Deserialize)]
     struct Tag {
@@ -54,22 +53,65 @@ fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
         word: String,
     }
 
+    if let Ok(Known(update)) = serde_json::from_str(raw) {
+        return Ok(update);
+    }
     let word = match lenient::<Tag>(raw) {
         Ok(tag) => tag.word,
         Err(error) => return Err(Unrecognised { word: String::new(), why: error.to_string() }),
     };
-    let read = match word.as_str() {
-        "agent_message_chunk" => body(raw, SessionUpdate::AgentMessageChunk),
-        "agent_thought_chunk" => body(raw, SessionUpdate::AgentThoughtChunk),
-        "tool_call" => body(raw, SessionUpdate::ToolCall),
-        "tool_call_update" => body(raw, SessionUpdate::ToolCallUpdate),
-        _ => lenient(raw),
-    };
-    read.map_err(|error| Unrecognised { word, why: error.to_string() })
+    lenient(raw).map_err(|error| Unrecognised { word, why: error.to_string() })
 }
 
-fn body<T: DeserializeOwned>(raw: &str, variant: fn(T) -> SessionUpdate) -> serde_json::Result<SessionUpdate> {
-    lenient(raw).map(variant)
+/// One of the updates that come often, with its word before everything else.
+///
+/// The schema's own enum is internally tagged, for which serde builds a tree first; going by the word spares that.
+#[derive(Debug)]
+pub(crate) struct Known(pub(crate) SessionUpdate);
+
+impl<'de> Deserialize<'de> for Known {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordFirst;
+
+        impl<'de> Visitor<'de> for WordFirst {
+            type Value = SessionUpdate;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an update that begins with its word")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SessionUpdate, A::Error> {
+                let Some(Key::SessionUpdate) = map.next_key()? else {
+                    return Err(A::Error::custom("the word does not come first"));
+                };
+                let word = map.next_value()?;
+                let rest = MapAccessDeserializer::new(map);
+                Ok(match word {
+                    Word::AgentMessageChunk => SessionUpdate::AgentMessageChunk(Deserialize::deserialize(rest)?),
+                    Word::AgentThoughtChunk => SessionUpdate::AgentThoughtChunk(Deserialize::deserialize(rest)?),
+                    Word::ToolCall => SessionUpdate::ToolCall(Deserialize::deserialize(rest)?),
+                    Word::ToolCallUpdate => SessionUpdate::ToolCallUpdate(Deserialize::deserialize(rest)?),
+                })
+            }
+        }
+
+        deserializer.deserialize_map(WordFirst).map(Self)
+    }
+}
+
+#[derive(Deserialize)]
+enum Key {
+    #[serde(rename = "sessionUpdate")]
+    SessionUpdate,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    AgentMessageChunk,
+    AgentThoughtChunk,
+    ToolCall,
+    ToolCallUpdate,
 }
 
 #[cfg(test)]
@@ -77,7 +119,7 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Update {
-        Update::read(serde_json::from_str(json).unwrap(), false)
+        Update::new(serde_json::from_str(json).unwrap())
     }
 
     #[test]
@@ -98,7 +140,6 @@ mod tests {
             assert_eq!(update.typed.as_ref().ok(), serde_json::from_str(json).ok().as_ref(), "{json}");
             assert!(update.typed.is_ok(), "{json}");
             assert_eq!(update.raw.as_str(), json);
-            assert_eq!(Update::new(serde_json::from_str(json).unwrap()), update);
         }
     }
 

@@ -9,10 +9,14 @@ use super::cleaning::{decoration, undecorated};
 use super::gathering::{Gathering, Progress};
 use super::lines::{Line, Lines};
 use super::message::{Message, Parts};
+use super::update_line::UpdateLine;
 
 /// What was heard on an agent's output.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the large one is nearly every one, and none is kept")]
 pub(crate) enum Heard<'a> {
+    /// What an agent says most. It is no [`Message`] since all of it is read already.
+    Update { line: UpdateLine, text: &'a [u8] },
     Message {
         message: Message<'a>,
         /// All of it as it was written, but for broken bytes.
@@ -99,14 +103,17 @@ fn complete(bytes: &[u8]) -> bool {
 
 /// One object or batch on the line, or several, perhaps with escape sequences between and after them.
 fn values(bytes: &[u8], line: &[u8], each: &mut impl FnMut(Heard<'_>)) {
-    // Nearly every line is exactly one message.
-    if let Ok(parts) = serde_json::from_slice::<Parts<'_>>(bytes) {
-        let heard = parts.message().map(|message| Heard::Message { message, text: bytes });
-        return each(heard.unwrap_or(Heard::Noise(line)));
-    }
-    if std::str::from_utf8(bytes).is_err() {
+    let Ok(text) = std::str::from_utf8(bytes) else {
         // Broken bytes inside a string cost that string, not the message. The copy is valid, so this ends.
         return values(String::from_utf8_lossy(bytes).as_bytes(), line, each);
+    };
+    // Nearly every line is exactly one message, and nearly every message an update.
+    if let Some(line) = UpdateLine::read(text) {
+        return each(Heard::Update { line, text: bytes });
+    }
+    if let Ok(parts) = serde_json::from_str::<Parts<'_>>(text) {
+        let heard = parts.message().map(|message| Heard::Message { message, text: bytes });
+        return each(heard.unwrap_or(Heard::Noise(line)));
     }
     // What is from `unheard` to `at` was no message.
     let (mut unheard, mut at) = (0, 0);
@@ -174,6 +181,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut each = |heard: Heard<'_>| {
             seen.push(match heard {
+                Heard::Update { line, .. } => format!("update of {}", line.session),
                 Heard::Message { message, .. } => match message {
                     Message::Request { id, method, .. } => format!("request {id} {method}"),
                     Message::Notification { method, .. } => format!("notification {method}"),

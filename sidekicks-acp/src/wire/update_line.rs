@@ -1,0 +1,83 @@
+//! The line that comes most often.
+
+use serde::de::IgnoredAny;
+
+use super::cursor::Cursor;
+use crate::schema::SessionId;
+use crate::session::{Known, Update};
+
+/// A `session/update` that has the usual shape and is wholly understood, read in one pass.
+///
+/// Every other line goes through [`Message`](super::Message), where each layer is scanned before it is read.
+#[derive(Debug, PartialEq)]
+pub(crate) struct UpdateLine {
+    pub(crate) session: SessionId,
+    pub(crate) update: Update,
+}
+
+impl UpdateLine {
+    pub(super) fn read(line: &str) -> Option<Self> {
+        let mut method = None;
+        let mut session = None;
+        let mut update = None;
+        let mut json = Cursor::new(line);
+        json.object(|json, key| match key {
+            "jsonrpc" => json.value::<&str>().map(drop),
+            "method" => once(&mut method, json.value()?.0),
+            "params" if method == Some("session/update") => json.object(|json, key| match key {
+                "sessionId" => once(&mut session, json.value()?.0),
+                "update" => once(&mut update, json.value::<Known>()?),
+                "_meta" => json.value::<IgnoredAny>().map(drop),
+                _ => None,
+            }),
+            _ => None,
+        })?;
+        let (Known(typed), raw) = update?;
+        json.is_at_end().then_some(Self { session: session?, update: Update::known(typed, raw) })
+    }
+}
+
+/// Of a field that comes twice the last one counts, which is seen only when all are read.
+fn once<T>(field: &mut Option<T>, value: T) -> Option<()> {
+    field.replace(value).is_none().then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_shape_is_read_and_nothing_else() {
+        let chunk = r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a\n"}}"#;
+        let plan = r#"{"sessionUpdate":"plan","entries":[]}"#;
+        let line = |method: &str, params: &str| format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+        let params = format!(r#"{{"sessionId":"s","update":{chunk}}}"#);
+        let usual = [
+            line("session/update", &params),
+            line("session/update", &format!(r#" {{ "update" : {chunk} , "_meta" : {{"a":[1]}}, "sessionId":"s" }} "#)),
+            format!(r#"{{"method":"session\/update","params":{params}}}"#).replace("\\/", "/"),
+        ];
+        for line in usual {
+            let read = UpdateLine::read(&line).expect(&line);
+            let update = serde_json::from_str(chunk).map(Update::new).unwrap();
+            assert_eq!(read, UpdateLine { session: SessionId::new("s"), update }, "{line}");
+        }
+        let other = [
+            line("session/other", &params),
+            line("session/update", &format!(r#"{{"sessionId":"s","update":{plan}}}"#).replace("plan", "hologram")),
+            line("session/update", &format!(r#"{{"sessionId":"s","update":{chunk},"update":{chunk}}}"#)),
+            line("session/update", &format!(r#"{{"sessionId":7,"update":{chunk}}}"#)),
+            line("session/update", r#"{"sessionId":"s"}"#),
+            line("session/update", &params).replace("\"method\"", "\"id\":1,\"method\""),
+            line("session/update", &params) + "x",
+            line("session/update", &params).replace("a\\n", "\\ud83d"),
+            format!(r#"{{"params":{params},"method":"session/update"}}"#),
+            "{}".to_owned(),
+            "{".to_owned(),
+            r#"{"id":1,"result":{}}"#.to_owned(),
+        ];
+        for line in other {
+            assert_eq!(UpdateLine::read(&line), None, "{line}");
+        }
+    }
+}
