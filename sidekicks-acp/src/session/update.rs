@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::raw::{RawJson, lenient};
@@ -60,7 +60,10 @@ fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
         Ok(tag) => tag.word,
         Err(error) => return Err(Unrecognised { word: String::new(), why: error.to_string() }),
     };
-    lenient(raw).map_err(|error| Unrecognised { word, why: error.to_string() })
+    // Some languages write the word last.
+    let known = Word::deserialize(word.as_str().into_deserializer());
+    let read = known.and_then(|known| known.read(&mut serde_json::Deserializer::from_str(raw)));
+    read.or_else(|_| lenient(raw)).map_err(|error| Unrecognised { word, why: error.to_string() })
 }
 
 /// One of the updates that come often, with its word before everything else.
@@ -84,14 +87,8 @@ impl<'de> Deserialize<'de> for Known {
                 let Some(Key::SessionUpdate) = map.next_key()? else {
                     return Err(A::Error::custom("the word does not come first"));
                 };
-                let word = map.next_value()?;
-                let rest = MapAccessDeserializer::new(map);
-                Ok(match word {
-                    Word::AgentMessageChunk => SessionUpdate::AgentMessageChunk(Deserialize::deserialize(rest)?),
-                    Word::AgentThoughtChunk => SessionUpdate::AgentThoughtChunk(Deserialize::deserialize(rest)?),
-                    Word::ToolCall => SessionUpdate::ToolCall(Deserialize::deserialize(rest)?),
-                    Word::ToolCallUpdate => SessionUpdate::ToolCallUpdate(Deserialize::deserialize(rest)?),
-                })
+                let word: Word = map.next_value()?;
+                word.read(MapAccessDeserializer::new(map))
             }
         }
 
@@ -114,6 +111,18 @@ enum Word {
     ToolCallUpdate,
 }
 
+impl Word {
+    /// Reads the update of this word from its object.
+    fn read<'de, D: Deserializer<'de>>(self, object: D) -> Result<SessionUpdate, D::Error> {
+        match self {
+            Self::AgentMessageChunk => Deserialize::deserialize(object).map(SessionUpdate::AgentMessageChunk),
+            Self::AgentThoughtChunk => Deserialize::deserialize(object).map(SessionUpdate::AgentThoughtChunk),
+            Self::ToolCall => Deserialize::deserialize(object).map(SessionUpdate::ToolCall),
+            Self::ToolCallUpdate => Deserialize::deserialize(object).map(SessionUpdate::ToolCallUpdate),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +143,11 @@ mod tests {
             r#"{"sessionUpdate":"usage_update","used":1,"size":2}"#,
             r#"{"sessionUpdate":"current_mode_update","currentModeId":"ask"}"#,
             r#"{"sessionUpdate":"available_commands_update","availableCommands":[]}"#,
+            r#"{"sessionUpdate":"config_option_update","configOptions":[{"id":"a","name":"A","type":"boolean","currentValue":true}]}"#,
+            r#"{"sessionUpdate":"session_info_update","title":null,"updatedAt":"2026-01-01T00:00:00Z","_meta":{"a":1}}"#,
+            r#"{"sessionUpdate":"notice","severity":"warning","title":"T"}"#,
+            r#"{"sessionUpdate":"compaction_update","compactionId":"c","status":"completed"}"#,
+            r#"{"sessionUpdate":"compaction_summary_chunk","compactionId":"c","content":{"type":"text","text":"a"}}"#,
         ];
         for json in updates {
             let update = read(json);
