@@ -108,14 +108,16 @@ impl AgentConnection for Connection {
         let (after, router) = (self.inner.call_timeout, Arc::downgrade(&self.inner.router));
         let queue = self.inner.router.open(&request.origin, &params, |call| {
             let timer = self.inner.runtime.spawn(async move {
-                tokio::time::sleep(after).await;
-                if let Some(router) = router.upgrade() {
-                    router.expire(call, CallError::TimedOut(after));
+                loop {
+                    tokio::time::sleep(after).await;
+                    if router.upgrade().is_none_or(|router| router.expire(call, after)) {
+                        return;
+                    }
                 }
             });
             TimerGuard(timer.abort_handle())
         })?;
-        Ok(SessionEvents { queue })
+        Ok(SessionEvents::over(queue, Arc::downgrade(&self.inner.router)))
     }
 
     fn is_open(&self, session: &SessionId) -> bool {
@@ -149,7 +151,8 @@ impl AgentConnection for Connection {
 
     async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError> {
         let call = call(&self.inner.router, method, &params, About::Itself)?;
-        call.within(self.inner.call_timeout).await.map(|result| result.to_value())
+        let result = call.within(self.inner.call_timeout).await?;
+        result.tree().map_err(|error| CallError::Malformed(error.to_string()))
     }
 
     async fn event(&self) -> Option<ConnectionEvent> {

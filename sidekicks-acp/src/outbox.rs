@@ -1,6 +1,6 @@
 //! What waits to be written to the agent.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -62,9 +62,15 @@ impl Outbox {
         let _ = self.push(notification(method, params), None, Entry::First);
     }
 
-    /// Queues a notification that may be lost: one that an agent which reads nothing would not see anyway.
-    pub(crate) fn notify(&self, method: &str, params: &Value) {
-        let _ = self.push(notification(method, params), None, Entry::IfRoom);
+    /// Takes a call out again, or tells an agent that has it that nobody waits any more; gives whether the agent has it.
+    pub(crate) fn withdraw(&self, call: u64) -> bool {
+        let written = !self.take_back(call);
+        if written {
+            // Where there is no room the agent reads nothing, and would not see it either.
+            let message = notification("$/cancel_request", &json!({ "requestId": call }));
+            let _ = self.push(message, None, Entry::IfRoom);
+        }
+        written
     }
 
     /// Queues the answer to a question, also where calls are refused: somebody was told that it was given. Only an agent
@@ -102,9 +108,9 @@ impl Outbox {
         true
     }
 
-    /// Whether the writer does not have this call yet.
-    pub(crate) fn holds(&self, call: u64) -> bool {
-        self.lock().lines.iter().any(|entry| entry.call == Some(call))
+    /// The calls that the writer does not have yet.
+    pub(crate) fn unwritten(&self) -> HashSet<u64> {
+        self.lock().lines.iter().filter_map(|entry| entry.call).collect()
     }
 
     /// Nothing is taken or handed out any more.
@@ -223,12 +229,12 @@ mod tests {
         outbox.notify_first("session/cancel", &json!({"sessionId": "s"}));
         assert!(outbox.take_back(1));
         assert!(!outbox.take_back(1));
-        assert!(outbox.holds(2));
+        assert!(outbox.unwritten().contains(&2));
         let lines = drained(&outbox).await;
         assert_eq!(lines.len(), 2);
         assert!(lines[0].contains("session/cancel"));
         assert_eq!(lines[1], r#"{"jsonrpc":"2.0","id":2,"method":"b","params":{}}"#);
-        assert!(!outbox.holds(2));
+        assert!(!outbox.unwritten().contains(&2));
     }
 
     #[tokio::test]

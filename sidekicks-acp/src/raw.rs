@@ -35,11 +35,47 @@ impl RawJson {
         serde_json::from_str(self.as_str())
     }
 
-    /// The JSON as a tree, with half characters made U+FFFD; `null` where it cannot be one (nested deeper than
-    /// `serde_json` reads, 128 levels).
+    /// The JSON as a tree, with half characters made U+FFFD; `null` where it cannot be one: nested deeper than
+    /// `serde_json` reads (128 levels), or of so many values that the tree would take more than 64 MiB.
     pub fn to_value(&self) -> serde_json::Value {
         value(self.as_str())
     }
+
+    /// The same, or why there is none.
+    pub(crate) fn tree(&self) -> serde_json::Result<serde_json::Value> {
+        lenient(self.as_str())
+    }
+}
+
+/// The most that JSON may take in memory as values, in bytes.
+const MAX_VALUES: usize = 64 << 20;
+
+/// Refuses JSON that is small as text and huge as values: `[[],[],…]` takes thirty times its length.
+pub(crate) fn fits(json: &str) -> serde_json::Result<()> {
+    // Each has a place in a list or a map that may have as much room to spare.
+    const EACH: usize = 2 * size_of::<serde_json::Value>();
+    if json.len() > MAX_VALUES / EACH && values(json.as_bytes()).saturating_mul(EACH) > MAX_VALUES {
+        return Err(serde::de::Error::custom("it has too many values"));
+    }
+    Ok(())
+}
+
+/// About how many values stand in `json`: its commas and opening brackets outside of strings.
+fn values(mut json: &[u8]) -> usize {
+    let marks = |text: &[u8]| text.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+    let mut count = 0;
+    while let Some(quote) = memchr::memchr(b'"', json) {
+        count += marks(&json[..quote]);
+        json = &json[quote + 1..];
+        loop {
+            match memchr::memchr2(b'"', b'\\', json) {
+                Some(at) if json[at] == b'\\' => json = json.get(at + 2..).unwrap_or_default(),
+                Some(at) => break json = &json[at + 1..],
+                None => return count,
+            }
+        }
+    }
+    count + marks(json)
 }
 
 /// The tree of `json`, as far as it can be had.
@@ -50,6 +86,7 @@ pub(crate) fn value(json: &str) -> serde_json::Value {
 /// Reads `json`; where that fails for half characters in its strings or fields that come twice, without the former and
 /// with the last of the latter.
 pub(crate) fn lenient<T: DeserializeOwned>(json: &str) -> serde_json::Result<T> {
+    fits(json)?;
     serde_json::from_str(json).or_else(|error| {
         let mended = mended(json);
         // Of fields that come twice a tree keeps the last one, where a struct wants no second.
@@ -107,5 +144,21 @@ impl fmt::Debug for RawJson {
 impl fmt::Display for RawJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_small_as_text_and_huge_as_values_is_not_made_a_tree() {
+        let text = |text: String| serde_json::from_str::<RawJson>(&text).unwrap();
+        let many = text(format!("[{}[]]", "[],".repeat(2_000_000)));
+        assert!(many.to_value().is_null());
+        assert_eq!(many.tree().unwrap_err().to_string(), "it has too many values");
+        let long = text(format!(r#"["{}"]"#, r#"a,[{\"\\"#.repeat(2_000_000)));
+        assert_eq!(long.to_value()[0].as_str().map(str::len), Some(12_000_000));
+        assert_eq!(values(br#"{"a,b":[1,"\\",{"c\"[":2}],"d":[]}"#), 7);
     }
 }

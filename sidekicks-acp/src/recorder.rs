@@ -27,17 +27,29 @@ use secrets::Secrets;
 /// | `dir` | `>` to the agent, `<` from the agent, `?` noise on its stdout, `2` a line of its stderr, `#` a note |
 /// | `msg` | with `>` and `<`: the message, as it was written |
 /// | `text` | otherwise: the line, cut to 64 KiB |
-/// | `length` | with `?`: of a line that was too long to read, its length in bytes |
+/// | `length` | with `?`: of a line that was too long to read, its length in bytes; `text` is its first 40 bytes |
 /// | `lost` | with `#`: how many lines are missing here, because the sink was too slow |
 ///
-/// **Environment values are never in it:** not those of [`AgentCommand::env`](crate::AgentCommand::env), not those of the
-/// MCP servers of a session (nor their HTTP headers), and not what is [hidden](Self::hide) by hand; also where the agent
-/// repeats them. They are replaced by `[hidden]`. Values shorter than 4 bytes are replaced only where they are set, since
-/// `1` is everywhere.
+/// **Environment values are not in it:** neither those of [`AgentCommand::env`](crate::AgentCommand::env), nor those of the
+/// MCP servers of a session and their HTTP headers, nor what is [hidden](Self::hide) by hand. Where they are set, and where
+/// the agent repeats them, stands `[hidden]` instead. Values shorter than 4 bytes are replaced only where they are set, since
+/// `1` is everywhere. What an agent makes of a value cannot be known: one that it encodes, or tells in two messages, stands
+/// in the record.
 ///
 /// Writing is done on a thread of its own, so that no slow disk holds up an agent; up to 16 MiB wait for it. The lines are
 /// flushed whenever nothing waits, so a record is whole after a crash but for the last moment. Before the program exits,
 /// [`flush`](Self::flush). Cheap to clone; the sink is dropped after the last clone and the last connection.
+///
+/// ```no_run
+/// # use sidekicks_acp::{ConnectOptions, Recorder};
+/// # async fn record() -> std::io::Result<()> {
+/// let recorder = Recorder::new(std::fs::File::create("wire.jsonl")?);
+/// let mut options = ConnectOptions::default();
+/// options.recorder = Some(recorder.named("codex"));
+/// // … AgentProcess::start(&command, &options, &stop), and at the end:
+/// recorder.flush().await
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Recorder {
     shared: Arc<Shared>,
@@ -60,6 +72,9 @@ enum Job {
 
 /// How much may wait for the sink.
 const MAX_WAITING: usize = 16 << 20;
+
+/// How much of a line that was too long to read is written down.
+const MAX_HEAD: usize = 40;
 
 /// How much of a line that is no message is written down.
 const MAX_TEXT: usize = 64 << 10;
@@ -86,7 +101,7 @@ impl Recorder {
         self.secrets(|secrets| secrets.add(secret.into()));
     }
 
-    /// Waits until everything so far is written and flushed. Cancel-safe.
+    /// Waits until everything so far is written and flushed: for ever, if the sink blocks for ever. Cancel-safe.
     ///
     /// # Errors
     /// When the sink failed, now or before; after that nothing is written any more.
@@ -112,7 +127,8 @@ impl Recorder {
                 self.message("<", &message);
             }
             Heard::Noise(line) => self.text("?", line, None),
-            Heard::TooLong { head, length } => self.text("?", head, Some(*length)),
+            // Of a head, which may end in the middle of a secret, no more than tells what it was.
+            Heard::TooLong { head, length } => self.text("?", &head[..head.len().min(MAX_HEAD)], Some(*length)),
         }
     }
 
@@ -131,8 +147,13 @@ impl Recorder {
     }
 
     fn text(&self, dir: &str, text: &[u8], length: Option<u64>) {
-        let text = String::from_utf8_lossy(&text[..text.len().min(MAX_TEXT)]);
-        let text = json!(self.secrets(|secrets| secrets.hidden_in_text(&text)));
+        // Looked through before it is cut, which could cut a secret in two.
+        let text = String::from_utf8_lossy(text);
+        let mut text = self.secrets(|secrets| secrets.hidden_in_line(&text)).into_owned();
+        if let Some(end) = (0..=MAX_TEXT.min(text.len())).rev().find(|&end| text.is_char_boundary(end)) {
+            text.truncate(end);
+        }
+        let text = json!(text);
         match length {
             Some(length) => self.line(dir, &format!("\"length\":{length},\"text\":"), &text.to_string()),
             None => self.line(dir, "\"text\":", &text.to_string()),
@@ -263,7 +284,7 @@ mod tests {
         hear(&recorder, b"{\n\"id\": 2,\n\"result\": \"\xFF\"\n}\n");
         hear(&recorder.named("codex"), &[b'x'; 400]);
         recorder.flush().await.unwrap();
-        let x = "x".repeat(400);
+        let x = "x".repeat(40);
         let expected = [
             r#"{"dir":">","msg":{"id":1,"method":"initialize"}}"#,
             r#"{"dir":"2","text":"starting"}"#,

@@ -43,6 +43,8 @@ pub(crate) struct Router {
     left: watch::Sender<bool>,
     /// Somebody more waits for the agent.
     busier: Notify,
+    /// A session queue that was crowded has room.
+    drained: Arc<Notify>,
     stall_timeout: Duration,
     /// Whether the agent may ask the user for something.
     elicits: bool,
@@ -75,8 +77,8 @@ struct Expected {
 /// Who waits for a reply.
 enum Pending {
     Call(Reply),
-    /// The same, and when it succeeds this session is over.
-    Close(SessionId, Reply),
+    /// The same, and when it succeeds the session of this queue is over.
+    Close(Arc<Queue>, Reply),
     Open(Opening),
     Prompt(SessionId),
 }
@@ -132,6 +134,7 @@ impl Router {
             end: watch::Sender::new(None),
             left: watch::Sender::new(false),
             busier: Notify::new(),
+            drained: Arc::default(),
             stall_timeout: options.stall_timeout,
             elicits: options.capabilities.elicitation.is_some(),
             recorder: options.recorder.clone(),
@@ -193,7 +196,10 @@ impl Router {
         self.send(call, method, params)?;
         let who = match about {
             About::Itself => Pending::Call(sender),
-            About::Closing(session) => Pending::Close(session.clone(), sender),
+            About::Closing(session) => match state.sessions.get_mut(session) {
+                Some(known) => Pending::Close(Arc::clone(&known.queue), sender),
+                None => Pending::Call(sender), // It ended meanwhile.
+            },
         };
         self.expect(&mut state, call, who);
         Ok((call, receiver))
@@ -213,23 +219,23 @@ impl Router {
     /// The same, and the agent is told where it has the call already.
     pub(crate) fn give_up(&self, call: u64) {
         if self.lock().pending.remove(&call).is_some() {
-            self.withdraw_call(call);
+            self.outbox.withdraw(call);
         }
     }
 
-    /// The agent did not answer in time, or its answer is not wanted.
-    pub(crate) fn expire(&self, call: u64, error: CallError) {
+    /// The agent did not answer an opening in this time. Tells `false` where it could not, since it waits for the reader
+    /// of what it tells.
+    pub(crate) fn expire(&self, call: u64, after: Duration) -> bool {
         let mut state = self.lock();
+        let Some(expected) = state.pending.get(&call) else { return true };
+        if matches!(&expected.who, Pending::Open(opening) if opening.queue.is_crowded()) {
+            return false;
+        }
         if let Some(expected) = state.pending.remove(&call) {
-            self.withdraw_call(call);
-            self.settle(&mut state, call, expected.who, Err(error));
+            self.outbox.withdraw(call);
+            self.settle(&mut state, call, expected.who, Err(CallError::TimedOut(after)));
         }
-    }
-
-    fn withdraw_call(&self, call: u64) {
-        if !self.outbox.take_back(call) {
-            self.outbox.notify("$/cancel_request", &json!({ "requestId": call }));
-        }
+        true
     }
 
     /// Takes what the agent wrote.
@@ -322,15 +328,15 @@ impl Router {
     fn unknown_notification(&self, method: &str, params: &RawValue) {
         tracing::debug!(method, "unknown notification");
         let notification = Notification::new(method, RawJson::copied(params));
+        let size = sessions::in_memory(params.get()) + method.len();
         let session = serde_json::from_str::<Addressed<'_>>(params.get()).map(|to| to.session_id);
         let mut state = self.lock();
         state.traffic.unknown += 1;
         match session {
             Ok(session) if state.sessions.get_mut(&session).is_some() || state.sessions.may_come(&session) => {
-                let size = sessions::in_memory(params.get());
                 state.deliver(session, SessionEvent::Notification(notification), size);
             }
-            _ => state.aside(ConnectionEvent::Notification(notification), params),
+            _ => state.aside(ConnectionEvent::Notification(notification), size),
         }
     }
 
@@ -368,8 +374,9 @@ impl Router {
             return;
         }
         tracing::debug!(%end, "connection ended");
+        let unwritten = self.outbox.unwritten();
         for (call, expected) in std::mem::take(&mut state.pending) {
-            let error = CallError::Ended { end: end.clone(), sent: !self.outbox.holds(call) };
+            let error = CallError::Ended { end: end.clone(), sent: !unwritten.contains(&call) };
             self.settle(&mut state, call, expected.who, Err(error));
         }
         state.sessions.end(&end);
@@ -397,9 +404,9 @@ impl Router {
             Pending::Call(reply) => {
                 let _ = reply.send(outcome); // Nobody waits any more: nothing to tell.
             }
-            Pending::Close(session, reply) => {
+            Pending::Close(queue, reply) => {
                 if outcome.is_ok() {
-                    state.end_session(&self.outbox, &session, &End::SessionClosed);
+                    state.end_session(&self.outbox, &queue, &End::SessionClosed);
                 }
                 let _ = reply.send(outcome);
             }
@@ -446,8 +453,8 @@ impl State {
         self.next
     }
 
-    fn aside(&mut self, event: ConnectionEvent, params: &RawValue) {
-        self.traffic.dropped += self.asides.push(event, sessions::in_memory(params.get()));
+    fn aside(&mut self, event: ConnectionEvent, size: usize) {
+        self.traffic.dropped += self.asides.push(event, size);
     }
 }
 

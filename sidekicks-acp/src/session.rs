@@ -8,11 +8,12 @@ mod update;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::connection_event::Notification;
 use crate::error::{CallError, End};
 use crate::raw::RawJson;
+use crate::router::Router;
 use crate::schema::{McpServer, Meta, SessionConfigOption, SessionId, SessionModeState};
 
 pub use elicitation::{ElicitationOutcome, ElicitationRequest};
@@ -46,7 +47,9 @@ pub enum SessionOrigin {
     /// A new one, `session/new`.
     New,
     /// One that the agent tells again from its beginning, `session/load`. Everything that comes before
-    /// [`SessionEvent::Opened`] is that replay. For agents that offer `loadSession`.
+    /// [`SessionEvent::Opened`] is that replay, and nothing after it. For agents that offer `loadSession`.
+    ///
+    /// The time in which it must be answered does not pass while its own events wait to be read.
     Load(SessionId),
     /// One that goes on without being told again, `session/resume`. For agents that offer it.
     Resume(SessionId),
@@ -138,16 +141,17 @@ pub enum SessionEvent {
     Elicitation(ElicitationRequest),
     /// A notification that names this session and is not in the protocol: a vendor's own, or a newer one.
     Notification(Notification),
-    /// A question that was delivered before was taken back, by the agent or by a cancel; an answer reaches nobody.
+    /// A question that came before was taken back, by the agent or by a cancel; an answer reaches nobody.
     Withdrawn(QuestionId),
-    /// A prompt's turn ended: exactly one for each prompt. Everything that the agent wrote before it came before.
+    /// A prompt's turn ended: exactly one for each prompt, for as long as the events are read. Everything that the agent
+    /// wrote before it came before.
     TurnEnded {
         /// Which prompt.
         prompt: PromptId,
         /// How it ended.
         end: Result<TurnEnd, CallError>,
     },
-    /// The connection or this session ended; always last.
+    /// The connection or this session ended; always last, unless it was never opened.
     Ended(End),
 }
 
@@ -224,10 +228,16 @@ impl fmt::Display for StopReason {
 
 /// The reading end of a session's queue.
 ///
-/// Dropping it never holds the connection up: what comes later is dropped, and questions are answered "cancelled".
-/// Not reading it does, once it holds [`Limits::session_queue`](crate::Limits::session_queue) bytes: the agent waits.
+/// Dropping it never holds the connection up: what comes later is dropped, and questions are answered "cancelled". A
+/// prompt that is pending goes on at the agent; cancel it first where it is to stop. The session is not open here any
+/// more, but at the agent it is, unless nobody learned of it: then it is closed, where the agent offers that.
+///
+/// Not reading it does hold the connection up, once it holds [`Limits::session_queue`](crate::Limits::session_queue)
+/// bytes: the agent waits.
 pub struct SessionEvents {
-    pub(crate) queue: Arc<Queue>,
+    queue: Arc<Queue>,
+    /// Where it comes from, to tell that nobody reads it any more.
+    wire: Option<Weak<Router>>,
 }
 
 impl SessionEvents {
@@ -238,14 +248,21 @@ impl SessionEvents {
 
     /// A queue that is not fed by the wire, for connections of your own making.
     pub fn channel() -> (SessionEventSender, Self) {
-        let queue = Arc::new(Queue::new(usize::MAX));
-        (SessionEventSender { queue: Arc::clone(&queue) }, Self { queue })
+        let queue = Arc::new(Queue::new(usize::MAX, Arc::default()));
+        (SessionEventSender { queue: Arc::clone(&queue) }, Self { queue, wire: None })
+    }
+
+    pub(crate) fn over(queue: Arc<Queue>, wire: Weak<Router>) -> Self {
+        Self { queue, wire: Some(wire) }
     }
 }
 
 impl Drop for SessionEvents {
     fn drop(&mut self) {
-        self.queue.abandon();
+        let unlearned = self.queue.abandon();
+        if let Some(router) = self.wire.as_ref().and_then(Weak::upgrade) {
+            router.abandoned(&self.queue, unlearned);
+        }
     }
 }
 

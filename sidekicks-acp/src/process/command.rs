@@ -1,6 +1,7 @@
 //! What to run, and how it is set apart.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -16,7 +17,7 @@ use crate::start::StartFailure;
 /// The program that is an agent. Nothing here goes through a shell.
 ///
 /// The environment is inherited, with the changes asked for here.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentCommand {
     /// A path, or a name that is looked for on the `PATH`.
@@ -149,6 +150,21 @@ impl AgentCommand {
             io::ErrorKind::PermissionDenied => StartFailure::NotExecutable(error),
             _ => StartFailure::Spawn(error),
         }
+    }
+}
+
+impl fmt::Debug for AgentCommand {
+    /// Without the values of its environment, which may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("AgentCommand")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("env", &names)
+            .field("env_remove", &self.env_remove)
+            .field("cwd", &self.cwd)
+            .field("isolation", &self.isolation)
+            .finish()
     }
 }
 

@@ -15,10 +15,27 @@ const HIDDEN: &str = "[hidden]";
 
 impl Secrets {
     pub(super) fn add(&mut self, secret: String) {
-        if secret.len() >= SHORTEST && !self.0.contains(&secret) {
-            self.0.push(secret);
+        // Logs are searched line by line, and may hold JSON.
+        for line in secret.lines().map(str::trim) {
+            self.look_for(line);
+            self.look_for(serde_json::Value::from(line).to_string().trim_matches('"'));
+        }
+        self.look_for(&secret);
+    }
+
+    fn look_for(&mut self, secret: &str) {
+        if secret.len() >= SHORTEST && !self.0.iter().any(|known| known == secret) {
+            self.0.push(secret.to_owned());
             // One that holds another one goes first, so that nothing of it is left.
             self.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        }
+    }
+
+    /// Of a line that is no message, and may be JSON all the same.
+    pub(super) fn hidden_in_line<'t>(&self, line: &'t str) -> Cow<'t, str> {
+        match self.hidden_in_json(line) {
+            Cow::Borrowed(line) => self.hidden_in_text(line),
+            hidden => hidden,
         }
     }
 
@@ -118,7 +135,15 @@ mod tests {
         for (json, expected) in cases {
             assert_eq!(secrets.hidden_in_json(json), expected, "{json}");
         }
-        assert_eq!(secrets.hidden_in_text("90210 90211"), "[hidden] 90211");
+        assert_eq!(secrets.hidden_in_line("90210 90211"), "[hidden] 90211");
+        assert_eq!(secrets.hidden_in_line(r#"ERROR {"key":"sk-é\"1"} "#), r#"ERROR {"key":"[hidden]"} "#);
+        assert_eq!(
+            secrets.hidden_in_line(r#"{"level":"info","key":"sk-\u00e9\"1"}"#),
+            r#"{"level":"info","key":"[hidden]"}"#
+        );
+        secrets.add("-----BEGIN KEY-----\n  MIIsecretbody\n".to_owned());
+        assert_eq!(secrets.hidden_in_line("read: MIIsecretbody"), "read: [hidden]");
+        assert_eq!(secrets.hidden_in_json(r#"{"a":"-----BEGIN KEY-----\n  MIIsecretbody\n"}"#), r#"{"a":"[hidden]"}"#);
         let deep = format!("{}\"sk-é\\\"1 90210\"{}", "[".repeat(200), "]".repeat(200));
         assert!(!secrets.hidden_in_json(&deep).contains("90210"));
     }

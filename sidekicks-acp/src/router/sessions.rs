@@ -37,13 +37,15 @@ pub(super) struct Session {
     pub(super) queue: Arc<Queue>,
     /// Whether the agent has answered; one that is loaded or resumed speaks before.
     opened: bool,
+    /// Whether the agent made it for us: it would not be there otherwise.
+    made: bool,
     pub(super) turn: Option<Turn>,
     pub(super) questions: Questions,
 }
 
 impl Session {
     fn new(queue: Arc<Queue>, opened: bool) -> Self {
-        Self { queue, opened, turn: None, questions: Questions::default() }
+        Self { queue, opened, made: false, turn: None, questions: Questions::default() }
     }
 }
 
@@ -72,18 +74,35 @@ impl Router {
         }
         let call = state.number();
         self.send(call, method, params)?;
-        let queue = Arc::new(Queue::new(state.queue_limit));
+        let queue = Arc::new(Queue::new(state.queue_limit, Arc::clone(&self.drained)));
         match id {
             Some(id) => {
+                // Nobody reads the one before.
+                if let Some(before) = state.sessions.known.get(id).map(|known| Arc::clone(&known.queue)) {
+                    state.end_session(&self.outbox, &before, &End::SessionClosed);
+                }
                 // What the agent tells of it before its answer comes in order.
-                state.end_session(&self.outbox, id, &End::SessionClosed);
-                state.sessions.known.insert(id.clone(), Session::new(Arc::clone(&queue), false));
+                state.sessions.insert(id.clone(), Session::new(Arc::clone(&queue), false));
             }
             None => state.sessions.nameless += 1,
         }
         let opening = Opening { queue: Arc::clone(&queue), id: id.cloned(), _timer: timer(call) };
         self.expect(&mut state, call, Pending::Open(opening));
         Ok(queue)
+    }
+
+    /// Nobody reads `queue` any more. `unlearned` tells that nobody learned of its session either.
+    pub(crate) fn abandoned(&self, queue: &Arc<Queue>, unlearned: bool) {
+        let mut state = self.lock();
+        let Some(id) = queue.session() else { return }; // The answer to its opening will find it so.
+        let Some(session) = state.sessions.of(id, queue) else { return };
+        let (over, made) = (session.opened && session.turn.is_none(), session.made);
+        if over {
+            state.sessions.remove(id);
+        }
+        if unlearned && made {
+            self.close_unwanted(&mut state, id);
+        }
     }
 
     pub(crate) fn is_open(&self, session: &SessionId) -> bool {
@@ -111,12 +130,11 @@ impl State {
             Ok(session) => {
                 let id = session.id.clone();
                 queue.push(SessionEvent::Opened(Ok(session)), 0);
-                match self.sessions.of(&id, queue) {
-                    Some(session) => session.opened = true,
-                    None => {
-                        self.sessions.known.insert(id.clone(), Session::new(Arc::clone(queue), true));
-                        self.sessions.deliver_early(&id);
-                    }
+                if let Some(session) = self.sessions.of(&id, queue) {
+                    session.opened = true;
+                } else if opening.id.is_none() {
+                    self.sessions.insert(id.clone(), Session { made: true, ..Session::new(Arc::clone(queue), true) });
+                    self.sessions.deliver_early(&id);
                 }
             }
             Err(error) => {
@@ -179,9 +197,16 @@ impl Sessions {
         self.known.values_mut()
     }
 
-    /// The session that speaks through `queue`.
-    pub(super) fn reading(&self, queue: &Arc<Queue>) -> Option<SessionId> {
-        self.known.iter().find(|(_, known)| Arc::ptr_eq(&known.queue, queue)).map(|(id, _)| id.clone())
+    /// Takes out the session that speaks through `queue`.
+    pub(super) fn take(&mut self, queue: &Arc<Queue>) -> Option<Session> {
+        let id = queue.session()?;
+        self.of(id, queue)?;
+        self.known.remove(id)
+    }
+
+    fn insert(&mut self, id: SessionId, session: Session) {
+        session.queue.is_of(id.clone());
+        self.known.insert(id, session);
     }
 
     /// Whether something for this session, which is not known, may belong to one that is being opened.

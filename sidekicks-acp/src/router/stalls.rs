@@ -10,50 +10,60 @@ use crate::error::End;
 use crate::session::Queue;
 
 impl Router {
-    /// Waits until every full session queue has room again. The agent waits meanwhile, and with it all that is behind.
+    /// Waits until every session queue that went over its limit has room again. The agent waits meanwhile, and with it all
+    /// that is behind; a reader that lets others wait for too long is given up.
     pub(crate) async fn wait_for_readers(&self) {
-        let full = std::mem::take(&mut self.lock().full);
+        let mut full = std::mem::take(&mut self.lock().full);
         if full.is_empty() {
             return;
         }
         let paused = Instant::now();
-        for queue in full {
-            self.wait_for_room(&queue, paused).await;
-        }
-    }
-
-    /// Waits for the reader of `queue`, until others waited behind it for too long: then its session is given up.
-    async fn wait_for_room(&self, queue: &Arc<Queue>, paused: Instant) {
+        let mut left = self.left.subscribe();
         loop {
-            let held_up = self.lock().held_up_behind(queue);
+            full.retain(|queue| queue.is_crowded());
+            if full.is_empty() {
+                return;
+            }
+            let held_up = self.lock().held_up(&full);
             let patience = async {
-                match held_up {
-                    Some(since) => sleep_until(since.max(paused) + self.stall_timeout).await,
+                // A time beyond all clocks means: for ever.
+                match held_up
+                    .and_then(|(since, queue)| Some((since.max(paused).checked_add(self.stall_timeout)?, queue)))
+                {
+                    Some((until, queue)) => {
+                        sleep_until(until).await;
+                        queue
+                    }
                     None => std::future::pending().await,
                 }
             };
-            let mut left = self.left.subscribe();
             tokio::select! {
-                () = queue.room() => return,
+                () = self.drained.notified() => {}
+                () = self.busier.notified() => {}
                 _ = self.ended() => return,
                 _ = left.wait_for(|left| *left) => return,
-                () = patience => return self.give_up_on(queue),
-                () = self.busier.notified() => {}
+                queue = patience => self.give_up_on(&queue),
             }
         }
     }
 
     fn give_up_on(&self, queue: &Arc<Queue>) {
         let mut state = self.lock();
-        let Some(session) = state.sessions.reading(queue) else { return };
+        let Some(session) = queue.session().cloned() else { return };
         tracing::warn!(%session, "nobody reads this session, and others wait; it is given up");
-        if state.end_session(&self.outbox, &session, &End::ReaderStalled) {
+        if state.end_session(&self.outbox, queue, &End::ReaderStalled) {
             say_cancel(&self.outbox, &session); // Nobody would see what the agent goes on to do.
         }
     }
 }
 
 impl State {
+    /// Which of these queues has held up somebody for the longest time, and since when.
+    fn held_up(&self, full: &[Arc<Queue>]) -> Option<(Instant, Arc<Queue>)> {
+        let held_up = full.iter().filter_map(|queue| Some((self.held_up_behind(queue)?, Arc::clone(queue))));
+        held_up.min_by_key(|(since, _)| *since)
+    }
+
     /// Since when somebody waits for what comes after the unread of `queue`: a call, or the turn of another session.
     fn held_up_behind(&self, queue: &Arc<Queue>) -> Option<Instant> {
         let calls = self.pending.values().filter_map(|expected| match &expected.who {
@@ -63,7 +73,7 @@ impl State {
         });
         let turns = self.sessions.iter().filter_map(|session| {
             let another = !Arc::ptr_eq(&session.queue, queue) && !session.queue.is_abandoned();
-            session.turn.filter(|_| another && !session.queue.is_full()).map(|turn| turn.since)
+            session.turn.filter(|_| another && !session.queue.is_crowded()).map(|turn| turn.since)
         });
         calls.chain(turns).min()
     }

@@ -1,15 +1,17 @@
 //! Prompts and their turns.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::sessions::Session;
-use super::{Pending, Router, State};
+use super::{Expected, Pending, Router, State};
 use crate::error::{CallError, End};
 use crate::outbox::Outbox;
 use crate::raw::RawJson;
 use crate::schema::SessionId;
-use crate::session::{PromptId, SessionEvent, StopReason, TurnEnd};
+use crate::session::{PromptId, Queue, SessionEvent, StopReason, TurnEnd};
 
 /// A prompt that the agent has not answered.
 #[derive(Debug, Clone, Copy)]
@@ -78,9 +80,10 @@ impl State {
         }
     }
 
-    /// Ends a session that the connection outlives. Gives whether a prompt was pending that the agent has.
-    pub(super) fn end_session(&mut self, outbox: &Outbox, session: &SessionId, end: &End) -> bool {
-        let Some(mut open) = self.sessions.remove(session) else { return false };
+    /// Ends the session of this queue, which the connection outlives. Gives whether a prompt was pending that the agent
+    /// has.
+    pub(super) fn end_session(&mut self, outbox: &Outbox, queue: &Arc<Queue>, end: &End) -> bool {
+        let Some(mut open) = self.sessions.take(queue) else { return false };
         for question in open.questions.cancel() {
             open.queue.push(SessionEvent::Withdrawn(question.id()), 0);
         }
@@ -91,7 +94,15 @@ impl State {
             let failed = CallError::Ended { end: end.clone(), sent: at_work };
             open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(turn.prompt), end: Err(failed) }, 0);
         }
-        open.queue.push(SessionEvent::Ended(end.clone()), 0);
+        let opening = |expected: &Expected| matches!(&expected.who, Pending::Open(it) if Arc::ptr_eq(&it.queue, queue));
+        match self.pending.extract_if(|_, expected| opening(expected)).next() {
+            // It was still being loaded; the answer would find nobody.
+            Some((call, _)) => {
+                let failed = CallError::Ended { end: end.clone(), sent: outbox.withdraw(call) };
+                open.queue.push(SessionEvent::Opened(Err(failed)), 0);
+            }
+            None => drop(open.queue.push(SessionEvent::Ended(end.clone()), 0)),
+        }
         open.queue.close();
         at_work
     }

@@ -2,22 +2,26 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 
 use super::SessionEvent;
+use crate::schema::SessionId;
 
 /// An ordered queue with one reader, bounded in bytes.
 ///
 /// The bound is kept by the one who feeds it: [`push`](Self::push) never waits, since several events may come from one
-/// read; before the next read the wire waits for [`room`](Self::room).
+/// read; before the next read the wire waits for queues that are [crowded](Self::is_crowded).
 #[derive(Debug)]
 pub(crate) struct Queue {
     limit: usize,
     state: Mutex<State>,
     filled: Notify,
-    drained: Notify,
+    /// Told when there is room again; one for all queues of a connection.
+    drained: Arc<Notify>,
+    /// Whose queue it is, once that is known.
+    session: OnceLock<SessionId>,
 }
 
 #[derive(Debug, Default)]
@@ -32,8 +36,16 @@ struct State {
 }
 
 impl Queue {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, state: Mutex::default(), filled: Notify::new(), drained: Notify::new() }
+    pub(crate) fn new(limit: usize, drained: Arc<Notify>) -> Self {
+        Self { limit, state: Mutex::default(), filled: Notify::new(), drained, session: OnceLock::new() }
+    }
+
+    pub(crate) fn is_of(&self, session: SessionId) {
+        let _ = self.session.set(session); // A queue has one session, so it is the same.
+    }
+
+    pub(crate) fn session(&self) -> Option<&SessionId> {
+        self.session.get()
     }
 
     /// Adds an event; gives it back when nobody will read it.
@@ -66,15 +78,17 @@ impl Queue {
         self.drained.notify_one();
     }
 
-    /// The reader is gone: what is in the queue is dropped, and with it the questions, which are thereby cancelled.
-    pub(crate) fn abandon(&self) {
+    /// The reader is gone: what is in the queue is dropped, and with it the questions, which are thereby cancelled. Tells
+    /// whether the session's opening was among it, so that nobody learned of it.
+    pub(crate) fn abandon(&self) -> bool {
         let mut state = self.lock();
         state.abandoned = true;
         state.bytes = 0;
         let dropped = mem::take(&mut state.events);
         drop(state);
         self.drained.notify_one();
-        drop(dropped); // Outside the lock: a question that is dropped answers.
+        // Outside the lock: a question that is dropped answers.
+        dropped.into_iter().any(|(event, _)| matches!(event, SessionEvent::Opened(Ok(_))))
     }
 
     pub(crate) fn is_abandoned(&self) -> bool {
@@ -85,16 +99,11 @@ impl Queue {
         self.lock().bytes > self.limit
     }
 
-    /// Waits until the queue holds at most half of its limit, so that the wire is not woken for each event; or until
-    /// nothing more is to come.
-    pub(crate) async fn room(&self) {
-        let crowded = || {
-            let state = self.lock();
-            !state.closed && state.bytes > self.limit / 2
-        };
-        while crowded() {
-            self.drained.notified().await;
-        }
+    /// Whether it holds more than half of its limit. What went over its limit is waited for until then, so that the wire
+    /// is not woken for each event; and not if nothing more is to come.
+    pub(crate) fn is_crowded(&self) -> bool {
+        let state = self.lock();
+        !state.closed && state.bytes > self.limit / 2
     }
 
     pub(crate) async fn pop(&self) -> Option<SessionEvent> {

@@ -6,7 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::raw::{RawJson, lenient};
+use crate::raw::{RawJson, fits, lenient};
 use crate::schema::SessionUpdate;
 
 /// One `session/update`: typed where this version knows it, and always the raw JSON.
@@ -16,11 +16,13 @@ use crate::schema::SessionUpdate;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Update {
-    /// The update as the schema has it.
+    /// The update as the schema has it. One that would take more than 64 MiB so (millions of small values; a long text
+    /// takes little more than itself) is not read either.
     pub typed: Result<SessionUpdate, Unrecognised>,
     /// The `update` object as the agent wrote it.
     pub raw: RawJson,
-    /// Whether it came while no prompt was pending: agents send titles and usage late, and some go on working.
+    /// Whether it came while no prompt was pending: agents send titles and usage late, and some go on working. That is
+    /// so of a replay too, which only [`SessionEvent::Opened`](crate::SessionEvent::Opened) tells from what follows.
     pub late: bool,
 }
 
@@ -53,6 +55,9 @@ fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
         word: String,
     }
 
+    if let Err(error) = fits(raw) {
+        return Err(Unrecognised { word: String::new(), why: error.to_string() });
+    }
     if let Ok(Known(update)) = serde_json::from_str(raw) {
         return Ok(update);
     }

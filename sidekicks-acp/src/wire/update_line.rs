@@ -3,6 +3,7 @@
 use serde::de::IgnoredAny;
 
 use super::cursor::Cursor;
+use crate::raw::fits;
 use crate::schema::SessionId;
 use crate::session::{Known, Update};
 
@@ -17,6 +18,7 @@ pub(crate) struct UpdateLine {
 
 impl UpdateLine {
     pub(super) fn read(line: &str) -> Option<Self> {
+        fits(line).ok()?;
         let mut method = None;
         let mut session = None;
         let mut update = None;

@@ -271,3 +271,106 @@ async fn a_reader_that_holds_up_a_call_is_given_up_and_one_that_reads_is_not() {
     drop(first);
     assert_eq!(call().await.unwrap(), Ok(json!({})));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_that_holds_up_a_call_is_given_up() {
+    let mut options = ConnectOptions::default();
+    options.limits.session_queue = 100_000;
+    let script = async |mut peer: Peer| {
+        peer.shake_hands_with(json!({"loadSession": true})).await;
+        let load = peer.expect("session/load").await;
+        let call = peer.expect("vendor/call").await;
+        peer.say_often("s1", 1_000, 500).await;
+        peer.reply(&call, json!({})).await;
+        peer.reply(&load, json!({})).await;
+        let again = peer.expect("$/cancel_request").await;
+        assert_eq!(again["params"]["requestId"], load["id"]);
+        let load = peer.expect("session/load").await;
+        peer.reply(&load, json!({})).await;
+    };
+    let connection = testing::connect(script, &options).await.unwrap();
+    let mut events = connection.open(OpenSession::load(s1(), "/tmp")).unwrap();
+    assert_eq!(connection.call_raw("vendor/call", json!({})).await, Ok(json!({})));
+    let words = rest(&mut events).await;
+    assert_eq!(words.last().unwrap(), "not opened: reader-stalled");
+    assert!(!connection.is_open(&s1()), "the answer that came later changes nothing");
+    let mut again = connection.open(OpenSession::load(s1(), "/tmp")).unwrap();
+    assert_eq!(rest(&mut again).await, ["opened s1", "ended: connection-lost"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_crowded_sessions_the_one_that_is_read_goes_on() {
+    let mut options = ConnectOptions::default();
+    options.limits.session_queue = 2_000;
+    let script = async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        peer.open("s2").await;
+        let prompt = peer.prompted().await;
+        let lines: Vec<Value> = (0..40).map(|n| chunk(if n < 20 { "s1" } else { "s2" }, &"x".repeat(200))).collect();
+        write_all(&mut peer, &lines).await;
+        peer.expect("vendor/go").await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    };
+    let connection = testing::connect(script, &options).await.unwrap();
+    let mut first = opened(&connection).await;
+    let mut second = opened(&connection).await;
+    let s2 = SessionId::new("s2");
+    connection.prompt(&s2, text("go")).unwrap();
+    for _ in 0..20 {
+        next(&mut second).await.unwrap();
+    }
+    let begun = tokio::time::Instant::now();
+    let _unanswered = tokio::time::timeout(Duration::from_millis(1), connection.call_raw("vendor/go", json!({}))).await;
+    assert_eq!(word(&next(&mut second).await.unwrap()), "end_turn sent=true");
+    assert!(begun.elapsed() <= Duration::from_secs(31), "{:?}", begun.elapsed());
+    assert_eq!(rest(&mut first).await.last().unwrap(), "ended: reader-stalled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stall_may_last_for_ever() {
+    let mut options = ConnectOptions::default();
+    options.limits.session_queue = 2_000;
+    options.stall_timeout = Duration::MAX;
+    options.call_timeout = Duration::MAX;
+    let script = async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        let call = peer.expect("vendor/call").await;
+        peer.say_often("s1", 1_000, 200).await; // More than one read takes.
+        peer.reply(&call, json!({})).await;
+        peer.farewell().await;
+    };
+    let connection = testing::connect(script, &options).await.unwrap();
+    let mut events = opened(&connection).await;
+    let mut call = std::pin::pin!(connection.call_raw("vendor/call", Value::Null));
+    assert!(tokio::time::timeout(Duration::from_secs(365 * 86_400), &mut call).await.is_err());
+    for _ in 0..1_000 {
+        next(&mut events).await.unwrap();
+    }
+    assert_eq!(call.await, Ok(json!({})));
+}
+
+#[tokio::test]
+async fn ids_and_methods_count_for_what_is_kept() {
+    let mut options = ConnectOptions::default();
+    options.limits.session_queue = 1_000_000;
+    let (written, mut writing) = tokio::sync::watch::channel(0);
+    let script = async move |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        for n in 0..100 {
+            peer.ask(&json!("q".repeat(500_000)), "s1", json!({}), &[("y", "allow_once")]).await;
+            written.send_replace(n);
+        }
+        peer.farewell().await;
+    };
+    let connection = testing::connect(script, &options).await.unwrap();
+    let _events = opened(&connection).await;
+    let mut before = 0;
+    while tokio::time::timeout(Duration::from_millis(300), writing.wait_for(|&now| now > before)).await.is_ok() {
+        before = *writing.borrow();
+    }
+    assert!(before < 5, "the agent waits: {before}");
+}

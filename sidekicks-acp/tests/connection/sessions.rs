@@ -258,3 +258,99 @@ async fn a_login_may_take_long_and_is_taken_back_when_nobody_waits() {
     assert_eq!(late, Err(CallError::TimedOut(Duration::from_secs(600))));
     assert_eq!(connection.closed().await, End::OutputClosed);
 }
+
+#[tokio::test]
+async fn a_session_whose_opening_nobody_read_is_closed() {
+    let (done, closed) = oneshot::channel();
+    let connection = connect(async move |mut peer: Peer| {
+        peer.shake_hands_with(everything()).await;
+        peer.open("s1").await;
+        peer.notify("vendor/opened", json!({})).await;
+        done.send(peer.expect("session/close").await["params"].clone()).unwrap();
+        peer.farewell().await;
+    })
+    .await;
+    let events = connection.open(OpenSession::new("/tmp")).unwrap();
+    connection.event().await.unwrap();
+    assert!(connection.is_open(&s1()));
+    drop(events);
+    assert!(!connection.is_open(&s1()));
+    assert_eq!(closed.await.unwrap(), json!({"sessionId": "s1"}));
+}
+
+#[tokio::test]
+async fn a_session_that_is_loaded_while_it_is_closed_is_the_new_one() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands_with(everything()).await;
+        peer.open("s1").await;
+        let close = peer.expect("session/close").await;
+        let load = peer.expect("session/load").await;
+        peer.reply(&close, json!({})).await;
+        peer.say("s1", "it was so").await;
+        peer.reply(&load, json!({})).await;
+        let prompt = peer.prompted().await;
+        peer.end_turn(&prompt, "end_turn").await;
+    })
+    .await;
+    let events = opened(&connection).await;
+    let session = s1();
+    let mut close = std::pin::pin!(connection.close_session(&session));
+    assert!(tokio::time::timeout(Duration::from_millis(1), &mut close).await.is_err(), "it is under way");
+    drop(events);
+    let mut again = connection.open(OpenSession::load(s1(), "/tmp")).unwrap();
+    assert_eq!(close.await, Ok(()));
+    assert_eq!(word(&next(&mut again).await.unwrap()), "it was so (late)");
+    assert_eq!(word(&next(&mut again).await.unwrap()), "opened s1");
+    connection.prompt(&s1(), text("go")).unwrap();
+    assert_eq!(rest(&mut again).await, ["end_turn sent=true", "ended: connection-lost"]);
+}
+
+#[tokio::test]
+async fn a_dropped_session_is_not_open() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        let prompt = peer.prompted().await;
+        peer.expect("vendor/end").await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.notify("vendor/ended", json!({})).await;
+        peer.open("s2").await;
+        peer.farewell().await;
+    })
+    .await;
+    let events = opened(&connection).await;
+    connection.prompt(&s1(), text("go")).unwrap();
+    drop(events);
+    assert!(connection.is_open(&s1()), "its prompt can still be cancelled");
+    let _unanswered =
+        tokio::time::timeout(Duration::from_millis(1), connection.call_raw("vendor/end", json!({}))).await;
+    connection.event().await.unwrap();
+    assert!(!connection.is_open(&s1()));
+    let events = opened(&connection).await;
+    drop(events);
+    assert!(!connection.is_open(&SessionId::new("s2")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_may_take_as_long_as_its_reader() {
+    let mut options = ConnectOptions::default();
+    options.limits.session_queue = 20_000;
+    let script = async |mut peer: Peer| {
+        peer.shake_hands_with(everything()).await;
+        let load = peer.expect("session/load").await;
+        peer.say_often("s1", 300, 1_000).await;
+        peer.reply(&load, json!({})).await;
+        let load = peer.expect("session/load").await;
+        assert_eq!(load["params"]["sessionId"], "s2");
+        peer.expect("$/cancel_request").await;
+    };
+    let connection = testing::connect(script, &options).await.unwrap();
+    let mut events = connection.open(OpenSession::load(s1(), "/tmp")).unwrap();
+    for _ in 0..300 {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(word(&next(&mut events).await.unwrap()).len(), "xx (late)".len() + 998);
+    }
+    assert_eq!(word(&next(&mut events).await.unwrap()), "opened s1");
+    let mut silent = connection.open(OpenSession::load(SessionId::new("s2"), "/tmp")).unwrap();
+    assert_eq!(rest(&mut silent).await, ["not opened: timeout"]);
+}
