@@ -121,6 +121,9 @@ impl fmt::Debug for Lease {
 /// Every other call ends by its result, an error, a timeout or the end of the connection, and may be dropped at any time:
 /// then its reply is ignored, and nothing is sent if it was not written yet.
 ///
+/// On a [`Connection`](crate::Connection) its methods need this trait in scope; behind a [`Lease`] they do not. The ids are
+/// the [`schema`](crate::schema)'s, which has a `new` for each that takes any text.
+///
 /// Those who bring a transport of their own write the methods without a body; the others are made of
 /// [`call_raw`](Self::call_raw).
 #[async_trait]
@@ -168,8 +171,8 @@ pub trait AgentConnection: Send + Sync + 'static {
         call_of(self, session, "session/set_mode", json!({ "modeId": mode })).await.map(drop)
     }
 
-    /// Sets an option of a session, `session/set_config_option`. Gives all of its options as they are then; none where
-    /// the agent does not tell them.
+    /// Sets an option of a session, `session/set_config_option`: `true.into()` where it is a boolean, the id of the choice
+    /// otherwise, `"large".into()`. Gives all of its options as they are then; none where the agent does not tell them.
     async fn set_config_option(
         &self,
         session: &SessionId,

@@ -10,15 +10,30 @@ use crate::schema::{
     SessionConfigOptionsCapabilities,
 };
 
-/// How a connection behaves.
+/// How a connection behaves. Begin with the default and set what is to differ:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use sidekicks_acp::ConnectOptions;
+/// use sidekicks_acp::schema::{ElicitationCapabilities, ElicitationFormCapabilities};
+///
+/// let mut options = ConnectOptions::default();
+/// options.start_timeout = Duration::from_secs(120);
+/// options.limits.line = 16 << 20;
+/// // This program shows forms: see `SessionEvent::Elicitation`.
+/// let forms = ElicitationCapabilities::new().form(ElicitationFormCapabilities::new());
+/// options.capabilities = options.capabilities.elicitation(forms);
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ConnectOptions {
     /// What we call ourselves in the handshake.
     pub client: Implementation,
     /// What we offer to agents. By default that boolean options can be set. An embedder that asks its user for what an
-    /// agent elicits, shows notices, or runs a login in a terminal offers that here. The services that this crate does
-    /// not have, files and terminals, are never offered.
+    /// agent elicits, shows notices, or runs a login in a terminal offers that here; as soon as `elicitation` is there,
+    /// whatever is in it, an agent's `elicitation/create` is delivered. The services that this crate does not have, files
+    /// and terminals, are never offered.
     pub capabilities: ClientCapabilities,
     /// How long starting may take, from the start of the program to the answer of the handshake. Default: 60 seconds;
     /// an agent behind `npx` downloads itself the first time.
@@ -83,7 +98,7 @@ impl Default for ConnectOptions {
     }
 }
 
-/// How much a connection keeps in memory, in bytes.
+/// How much a connection keeps in memory, in bytes. What is said of a session holds for each of them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Limits {

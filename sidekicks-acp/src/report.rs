@@ -4,9 +4,9 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Lines that were no message.
+    /// Lines that were no message, blank ones too.
     pub noise: u64,
-    /// The first of them, each cut to 200 bytes. The agent's text, control characters and all.
+    /// The first of them that are not blank, each cut to 200 bytes. The agent's text, control characters and all.
     pub noise_lines: Vec<String>,
     /// Lines longer than the limit, passed over.
     pub too_long: u64,
@@ -25,9 +25,9 @@ const BYTES: usize = 200;
 impl Traffic {
     pub(crate) fn noise(&mut self, line: &[u8]) {
         self.noise += 1;
-        if self.noise_lines.len() < LINES {
-            let cut = &line[..line.len().min(BYTES)];
-            self.noise_lines.push(String::from_utf8_lossy(cut).trim().to_owned());
+        let cut = String::from_utf8_lossy(&line[..line.len().min(BYTES)]);
+        if self.noise_lines.len() < LINES && !cut.trim().is_empty() {
+            self.noise_lines.push(cut.trim().to_owned());
         }
     }
 }

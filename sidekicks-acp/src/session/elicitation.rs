@@ -86,6 +86,13 @@ impl ElicitationRequest {
 
     /// Answers a form with what the user filled in, by the names of its fields. It is not checked against the form.
     ///
+    /// ```
+    /// # use sidekicks_acp::{AnswerError, ElicitationRequest};
+    /// # fn answer(request: &ElicitationRequest) -> Result<(), AnswerError> {
+    /// request.submit([("name".to_owned(), "Ada".to_owned().into()), ("age".to_owned(), 36.into())].into())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When it is settled already.
     pub fn submit(&self, content: BTreeMap<String, ElicitationContentValue>) -> Result<(), AnswerError> {

@@ -34,7 +34,8 @@ fn escape(bytes: &[u8]) -> usize {
             match string.iter().position(|&b| b == 0x07 || b == 0x1B) {
                 Some(end) if string[end] == 0x07 => end + 3,
                 Some(end) if string.get(end + 1) == Some(&b'\\') => end + 4,
-                _ => bytes.len(),
+                // It never ends: a message behind it is worth more than the rest of a title.
+                _ => string.iter().position(|&byte| byte == b'{').map_or(bytes.len(), |brace| brace + 2),
             }
         }
         // Intermediate bytes (as in "ESC ( B"), then one final byte.
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn decoration_before_and_after_a_message() {
-        let cases: [(&[u8], &[u8]); 9] = [
+        let cases: [(&[u8], &[u8]); 11] = [
             (b"{}", b"{}"),
             (b"  {}\r", b"{}"),
             (b"\xEF\xBB\xBF{}", b"{}"),
@@ -61,6 +62,8 @@ mod tests {
             (b"\x1b]8;;x\x1b\\\x1b(B{}", b"{}"),
             (b"\r\x1b[0m {\"a\":1}  \r", b"{\"a\":1}"),
             (b"\x1b[", b""),
+            (b"\x1b]0;title", b""),
+            (b"\x1b]0;title{\"a\":1}", b"{\"a\":1}"),
             (b"log {}", b"log {}"),
         ];
         for (line, expected) in cases {

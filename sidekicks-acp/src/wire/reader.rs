@@ -80,7 +80,7 @@ fn hear(gathering: &mut Option<Gathering>, line: Line<'_>, each: &mut impl FnMut
         give_up(gathering, each);
     }
     match bytes.first() {
-        None => {} // A blank line says nothing.
+        None => each(Heard::Noise(line)), // A blank line, or one of decoration alone.
         Some(b'{') if bytes == b"{" => *gathering = Some(Gathering::begun()),
         Some(b'{' | b'[') => values(bytes, line, each),
         Some(_) => each(Heard::Noise(line)),
@@ -209,7 +209,7 @@ mod tests {
         let cases: &[(&[u8], &[&str])] = &[
             (b"Welcome!\n{\"id\":1,\"result\":2}\n", &["noise Welcome!", "result 1 2"]),
             (b"42\n\"text\"\n[]\n[1]\n", &["noise 42", "noise \"text\"", "noise []", "noise 1"]),
-            (b"\n  \n\r\n", &[]),
+            (b"\n  \n\r\n", &["noise ", "noise   ", "noise \r"]),
             (b"{\"id\":1,\"result\":2}\r\n", &["result 1 2"]),
             (b"\xEF\xBB\xBF{\"id\":1,\"result\":2}", &["result 1 2"]),
             (b"\x1b[2K{\"id\":1,\"result\":2}\x1b[0m\n", &["result 1 2"]),
