@@ -112,7 +112,7 @@ async fn outlive(bytes: Vec<u8>, sizes: Vec<usize>) -> Outcome {
     while within(second.next()).await.is_some() {}
 
     assert!(seen.len() <= written, "no event comes from nothing");
-    assert!(traffic.noise <= written as u64, "{traffic:?}");
+    assert!(traffic.noise <= written as u64 + 1, "our own line end may make a blank line: {traffic:?}");
     bounded(&traffic);
     Outcome { events: seen.iter().map(|event| format!("{event:?}")).collect(), call, traffic }
 }
