@@ -37,15 +37,13 @@ pub(super) struct Session {
     pub(super) queue: Arc<Queue>,
     /// Whether the agent has answered; one that is loaded or resumed speaks before.
     opened: bool,
-    /// Whether the agent made it for us: it would not be there otherwise.
-    made: bool,
     pub(super) turn: Option<Turn>,
     pub(super) questions: Questions,
 }
 
 impl Session {
     fn new(queue: Arc<Queue>, opened: bool) -> Self {
-        Self { queue, opened, made: false, turn: None, questions: Questions::default() }
+        Self { queue, opened, turn: None, questions: Questions::default() }
     }
 }
 
@@ -96,11 +94,10 @@ impl Router {
         let mut state = self.lock();
         let Some(id) = queue.session() else { return }; // The answer to its opening will find it so.
         let Some(session) = state.sessions.of(id, queue) else { return };
-        let (over, made) = (session.opened && session.turn.is_none(), session.made);
-        if over {
+        if session.opened && session.turn.is_none() {
             state.sessions.remove(id);
         }
-        if unlearned && made {
+        if unlearned {
             self.close_unwanted(&mut state, id);
         }
     }
@@ -126,14 +123,17 @@ impl State {
         let session = session.and_then(|session| self.sessions.new_to_us(session, queue));
         let mut unwanted = None;
         match session {
-            Ok(session) if opening.id.is_none() && queue.is_abandoned() => unwanted = Some(session.id),
+            Ok(session) if queue.is_abandoned() => {
+                self.sessions.take(queue);
+                unwanted = Some(session.id);
+            }
             Ok(session) => {
                 let id = session.id.clone();
                 queue.push(SessionEvent::Opened(Ok(session)), 0);
                 if let Some(session) = self.sessions.of(&id, queue) {
                     session.opened = true;
                 } else if opening.id.is_none() {
-                    self.sessions.insert(id.clone(), Session { made: true, ..Session::new(Arc::clone(queue), true) });
+                    self.sessions.insert(id.clone(), Session::new(Arc::clone(queue), true));
                     self.sessions.deliver_early(&id);
                 }
             }

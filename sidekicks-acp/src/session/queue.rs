@@ -33,6 +33,8 @@ struct State {
     closed: bool,
     /// Nobody will read any more.
     abandoned: bool,
+    /// Whether the reader learned that the session was opened.
+    learned: bool,
 }
 
 impl Queue {
@@ -79,16 +81,16 @@ impl Queue {
     }
 
     /// The reader is gone: what is in the queue is dropped, and with it the questions, which are thereby cancelled. Tells
-    /// whether the session's opening was among it, so that nobody learned of it.
+    /// whether it never learned that the session was opened, if it was.
     pub(crate) fn abandon(&self) -> bool {
         let mut state = self.lock();
         state.abandoned = true;
         state.bytes = 0;
-        let dropped = mem::take(&mut state.events);
+        let (dropped, learned) = (mem::take(&mut state.events), state.learned);
         drop(state);
         self.drained.notify_one();
-        // Outside the lock: a question that is dropped answers.
-        dropped.into_iter().any(|(event, _)| matches!(event, SessionEvent::Opened(Ok(_))))
+        drop(dropped); // Outside the lock: a question that is dropped answers.
+        !learned
     }
 
     pub(crate) fn is_abandoned(&self) -> bool {
@@ -111,6 +113,7 @@ impl Queue {
             {
                 let mut state = self.lock();
                 if let Some((event, size)) = state.events.pop_front() {
+                    state.learned |= matches!(event, SessionEvent::Opened(_));
                     let before = state.bytes;
                     state.bytes -= size.min(before);
                     let half = self.limit / 2;

@@ -260,6 +260,23 @@ async fn a_login_may_take_long_and_is_taken_back_when_nobody_waits() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_loaded_for_nobody_is_closed() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands_with(everything()).await;
+        let load = peer.expect("session/load").await;
+        peer.expect("vendor/ready").await;
+        peer.reply(&load, json!({})).await;
+        let close = peer.expect("session/close").await;
+        assert_eq!(close["params"], json!({"sessionId": "s1"}));
+    })
+    .await;
+    drop(connection.open(OpenSession::load(s1(), "/tmp")).unwrap());
+    let ended = connection.call_raw("vendor/ready", json!({})).await.unwrap_err();
+    assert_eq!(ended.code(), "connection-lost");
+    assert!(!connection.is_open(&s1()));
+}
+
+#[tokio::test]
 async fn a_session_whose_opening_nobody_read_is_closed() {
     let (done, closed) = oneshot::channel();
     let connection = connect(async move |mut peer: Peer| {
