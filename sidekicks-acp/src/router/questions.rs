@@ -5,13 +5,15 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::State;
+use super::hearing::INVALID_PARAMS;
 use super::sessions::in_memory;
-use super::{Addressed, INVALID_PARAMS, State};
 use crate::connection_event::ConnectionEvent;
 use crate::outbox::Outbox;
 use crate::raw::RawJson;
 use crate::schema::SessionId;
 use crate::session::{ElicitationRequest, OpenQuestion, Outcome, PermissionRequest, Question, SessionEvent};
+use crate::wire::Addressed;
 
 /// Questions that may still be open.
 #[derive(Default)]
