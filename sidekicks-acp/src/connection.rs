@@ -284,9 +284,11 @@ pub(crate) async fn listen(mut reader: impl AsyncRead + Unpin, router: &Router, 
             Ok(length) => {
                 messages.push(&buffer[..length], &mut |heard| router.hear(heard));
                 router.wake_readers();
-                if router.has_left() && last_words > length {
+                if router.has_left() {
+                    if last_words < length {
+                        return End::OutputClosed; // Whoever goes on is not the agent.
+                    }
                     last_words -= length;
-                    continue;
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

@@ -61,7 +61,8 @@
 //!   `session/new` follows the opening; what comes before the answer to `session/load` is its replay.
 //! - **Everything ends.** Each prompt has exactly one `TurnEnded`. Every other call ends with its result, an error, a
 //!   timeout or the end of the connection; a prompt has no timeout, since an agent may work for hours.
-//! - **Bounded.** A line is read up to [`Limits::line`]; what waits to be written is at most [`Limits::outbox`]; a session
+//! - **Bounded.** A line is read up to [`Limits::line`]; what waits to be written is at most [`Limits::outbox`]
+//!   (and as much again for answers to the agent's questions); a session
 //!   that nobody reads holds [`Limits::session_queue`] and then makes the agent wait. If others wait behind it for
 //!   [`ConnectOptions::stall_timeout`], its session is given up. Dropped [`SessionEvents`] make nobody wait.
 //! - **Cancel-safe.** Every future of this crate may be dropped at any time: a dropped start kills what was started, a

@@ -105,7 +105,8 @@ pub struct Limits {
     /// The longest line that is read as a message; a longer one is passed over. Default: 64 MiB.
     pub line: usize,
     /// What may wait to be written before calls are refused with `Backpressure`. Default: 16 MiB. One message larger
-    /// than that is taken when nothing else waits.
+    /// than that is taken when nothing else waits; answers to the agent's questions have as much room again, and a cancel
+    /// always gets in.
     pub outbox: usize,
     /// What a session may have said without being read; then the agent has to wait. Default: 8 MiB.
     pub session_queue: usize,

@@ -13,6 +13,8 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use crate::wire::Heard;
+#[cfg(feature = "process")]
+use crate::wire::Line;
 
 mod secrets;
 
@@ -27,7 +29,7 @@ use secrets::Secrets;
 /// | `dir` | `>` to the agent, `<` from the agent, `?` noise on its stdout, `2` a line of its stderr, `#` a note |
 /// | `msg` | with `>` and `<`: the message, as it was written |
 /// | `text` | otherwise: the line, cut to 64 KiB |
-/// | `length` | with `?`: of a line that was too long to read, its length in bytes; `text` is its first 40 bytes |
+/// | `length` | with `?` and `2`: of a line that was too long to keep, its length in bytes; `text` is its first 40 bytes |
 /// | `lost` | with `#`: how many lines are missing here, because the sink was too slow |
 ///
 /// **Environment values are not in it:** neither those of [`AgentCommand::env`](crate::AgentCommand::env), nor those of the
@@ -127,14 +129,16 @@ impl Recorder {
                 self.message("<", &message);
             }
             Heard::Noise(line) => self.text("?", line, None),
-            // Of a head, which may end in the middle of a secret, no more than tells what it was.
-            Heard::TooLong { head, length } => self.text("?", &head[..head.len().min(MAX_HEAD)], Some(*length)),
+            Heard::TooLong { head, length } => self.text("?", head, Some(*length)),
         }
     }
 
     #[cfg(feature = "process")]
-    pub(crate) fn stderr(&self, line: &str) {
-        self.text("2", line.as_bytes(), None);
+    pub(crate) fn stderr(&self, line: &Line<'_>) {
+        match line {
+            Line::Whole(line) => self.text("2", line.strip_suffix(b"\r").unwrap_or(line), None),
+            Line::TooLong { head, length } => self.text("2", head, Some(*length)),
+        }
     }
 
     fn message(&self, dir: &str, message: &str) {
@@ -150,7 +154,9 @@ impl Recorder {
         // Looked through before it is cut, which could cut a secret in two.
         let text = String::from_utf8_lossy(text);
         let mut text = self.secrets(|secrets| secrets.hidden_in_line(&text)).into_owned();
-        if let Some(end) = (0..=MAX_TEXT.min(text.len())).rev().find(|&end| text.is_char_boundary(end)) {
+        // The head of a longer line may end in the middle of a secret: only its very beginning cannot.
+        let most = if length.is_some() { MAX_HEAD } else { MAX_TEXT };
+        if let Some(end) = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)) {
             text.truncate(end);
         }
         let text = json!(text);
@@ -231,7 +237,7 @@ impl fmt::Debug for Recorder {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "process"))]
 mod tests {
     use super::*;
     use crate::wire::MessageReader;
@@ -279,10 +285,12 @@ mod tests {
         let sink = Sink::default();
         let recorder = Recorder::new(sink.clone());
         recorder.said(b"{\"id\":1,\"method\":\"initialize\"}\n");
-        recorder.stderr("starting");
+        recorder.stderr(&Line::Whole(b"starting\r"));
         hear(&recorder, b"Welcome \x1b[1m\xFF\n{\"id\":1.0,\"id\":1.0,\"result\":{}}{\"method\":\"a\"}\n");
         hear(&recorder, b"{\n\"id\": 2,\n\"result\": \"\xFF\"\n}\n");
         hear(&recorder.named("codex"), &[b'x'; 400]);
+        recorder.hide("k".repeat(64));
+        hear(&recorder, &[&[b'k'; 64][..], &[b'x'; 400]].concat());
         recorder.flush().await.unwrap();
         let x = "x".repeat(40);
         let expected = [
@@ -293,6 +301,7 @@ mod tests {
             r#"{"dir":"<","msg":{"method":"a"}}"#,
             r#"{"dir":"<","msg":{"id":2,"result":"�"}}"#,
             &format!(r#"{{"agent":"codex","dir":"?","length":400,"text":"{x}"}}"#),
+            &format!(r#"{{"dir":"?","length":464,"text":"[hidden]{}"}}"#, "x".repeat(32)),
         ];
         assert_eq!(sink.lines(), expected);
     }
@@ -309,7 +318,7 @@ mod tests {
             }
         }
         let recorder = Recorder::new(Full);
-        recorder.stderr(&"x".repeat(100_000));
+        recorder.stderr(&Line::Whole(&[b'x'; 100_000]));
         for _ in 0..2 {
             assert_eq!(recorder.flush().await.unwrap_err().kind(), io::ErrorKind::StorageFull);
         }
@@ -332,11 +341,11 @@ mod tests {
         let stuck = held.lock().unwrap();
         let line = "x".repeat(MAX_TEXT);
         for _ in 0..300 {
-            recorder.stderr(&line);
+            recorder.stderr(&Line::Whole(line.as_bytes()));
         }
         drop(stuck);
         recorder.flush().await.unwrap();
-        recorder.stderr("after");
+        recorder.stderr(&Line::Whole(b"after"));
         recorder.flush().await.unwrap();
         let lines = sink.lines();
         let [before @ .., lost, after] = &lines[..] else { panic!("{}", lines.len()) };

@@ -214,8 +214,15 @@ impl Router {
 
     /// The same, and the agent is told where it has the call already.
     pub(crate) fn give_up(&self, call: u64) {
-        if self.lock().pending.remove(&call).is_some() {
-            self.outbox.withdraw(call);
+        let mut state = self.lock();
+        match state.pending.get(&call) {
+            None => {}
+            // Its answer may come late, and takes effect then too.
+            Some(Expected { who: Pending::Close(..), .. }) if !self.outbox.take_back(call) => {}
+            Some(_) => {
+                state.pending.remove(&call);
+                self.outbox.withdraw(call);
+            }
         }
     }
 

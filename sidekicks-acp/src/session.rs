@@ -21,7 +21,7 @@ pub use permission::{PermissionOption, PermissionOutcome, PermissionRequest};
 pub use question::QuestionId;
 pub(crate) use question::{OpenQuestion, Outcome, Question};
 pub(crate) use queue::Queue;
-pub(crate) use update::Known;
+pub(crate) use update::{Known, has_one_word};
 pub use update::{Unrecognised, Update};
 
 /// How to open a session.
@@ -49,7 +49,7 @@ pub enum SessionOrigin {
     /// One that the agent tells again from its beginning, `session/load`. Everything that comes before
     /// [`SessionEvent::Opened`] is that replay, and nothing after it. For agents that offer `loadSession`.
     ///
-    /// The time in which it must be answered does not pass while its own events wait to be read.
+    /// It does not time out while the agent waits for the reader of that replay; the agent has the whole time again then.
     Load(SessionId),
     /// One that goes on without being told again, `session/resume`. For agents that offer it.
     Resume(SessionId),

@@ -71,14 +71,14 @@ pub(super) struct Listeners {
 
 impl Listeners {
     fn hear(&mut self, line: &Line<'_>) {
+        if let Some(recorder) = &self.recorder {
+            recorder.stderr(line);
+        }
         let bytes = match line {
             Line::Whole(bytes) => bytes,
             Line::TooLong { head, .. } => head,
         };
         let line = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(bytes));
-        if let Some(recorder) = &self.recorder {
-            recorder.stderr(&line);
-        }
         if let Some(OnLine(heard)) = &self.embedder {
             // A panic must not end the draining, or the agent would be stuck at its next line.
             if catch_unwind(AssertUnwindSafe(|| heard(&line))).is_err() {

@@ -55,12 +55,16 @@ impl Secrets {
         if !json.contains('\\') && !self.0.iter().any(|secret| json.contains(secret)) {
             return Cow::Borrowed(json);
         }
-        let mut value = crate::raw::value(json);
-        match self.hide_in(&mut value) {
-            true => Cow::Owned(value.to_string()),
-            false if value.is_null() => self.hidden_in_text(json), // Nested too deeply for a tree.
-            false => Cow::Borrowed(json),
+        if self.0.is_empty() {
+            return Cow::Borrowed(json);
         }
+        let mut value = crate::raw::value(json);
+        if value.is_null() {
+            return self.hidden_in_text(json); // It is none, or nested too deeply for a tree.
+        }
+        self.hide_in(&mut value);
+        // Never the text itself, which may hold the secret in a field that comes twice.
+        Cow::Owned(value.to_string())
     }
 
     /// The same of a message of ours, whose MCP servers may bring secrets of their own.
@@ -85,32 +89,23 @@ impl Secrets {
         Cow::Owned(value.to_string())
     }
 
-    /// Tells whether there was something to hide.
-    fn hide_in(&self, value: &mut Value) -> bool {
+    fn hide_in(&self, value: &mut Value) {
         match value {
-            Value::String(text) => match self.hidden_in_text(text) {
-                Cow::Owned(hidden) => {
+            Value::String(text) => {
+                if let Cow::Owned(hidden) = self.hidden_in_text(text) {
                     *text = hidden;
-                    true
                 }
-                Cow::Borrowed(_) => false,
-            },
-            Value::Number(number) if self.0.contains(&number.to_string()) => {
-                *value = HIDDEN.into();
-                true
             }
-            Value::Array(list) => list.iter_mut().fold(false, |found, element| self.hide_in(element) | found),
+            Value::Number(number) if self.0.contains(&number.to_string()) => *value = HIDDEN.into(),
+            Value::Array(list) => list.iter_mut().for_each(|element| self.hide_in(element)),
             Value::Object(fields) => {
-                let mut found = false;
                 let hidden = std::mem::take(fields).into_iter().map(|(key, mut value)| {
-                    let name = self.hidden_in_text(&key).into_owned();
-                    found |= self.hide_in(&mut value) | (name != key);
-                    (name, value)
+                    self.hide_in(&mut value);
+                    (self.hidden_in_text(&key).into_owned(), value)
                 });
                 *fields = hidden.collect::<Map<_, _>>();
-                found
             }
-            _ => false,
+            _ => {}
         }
     }
 }
@@ -130,7 +125,9 @@ mod tests {
             (r#"{"a":["\u0073k-\u00e9\u00221"]}"#, r#"{"a":["[hidden]"]}"#),
             (r#"{"sk-é\"1":{"zip":90210}}"#, r#"{"[hidden]":{"zip":"[hidden]"}}"#),
             (r#"{"a":"sk-é\"1-long"}"#, r#"{"a":"[hidden]"}"#),
-            (r#"{"id":1.0,  "a":"abc \n"}"#, r#"{"id":1.0,  "a":"abc \n"}"#),
+            (r#"{"id":1.0,  "a":"abc"}"#, r#"{"id":1.0,  "a":"abc"}"#),
+            (r#"{"a":"90210","a":"y"}"#, r#"{"a":"y"}"#),
+            (r#"{"a":"\u00390210","a":"y"}"#, r#"{"a":"y"}"#),
         ];
         for (json, expected) in cases {
             assert_eq!(secrets.hidden_in_json(json), expected, "{json}");

@@ -34,7 +34,7 @@ impl Questions {
 
     /// The question that the agent calls request `id`.
     fn take(&mut self, id: &str) -> Option<Arc<dyn OpenQuestion>> {
-        let at = self.asked.iter().position(|question| question.is_request(id))?;
+        let at = self.asked.iter().position(|question| question.is_request(id) && !question.is_settled())?;
         Some(self.asked.swap_remove(at))
     }
 

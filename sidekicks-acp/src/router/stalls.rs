@@ -68,7 +68,8 @@ impl State {
     fn held_up_behind(&self, queue: &Arc<Queue>) -> Option<Instant> {
         let calls = self.pending.values().filter_map(|expected| match &expected.who {
             Pending::Prompt(_) => None,
-            Pending::Open(opening) if Arc::ptr_eq(&opening.queue, queue) => None,
+            Pending::Open(opening) if opening.queue.is_crowded() => None, // It waits for its own reader.
+            Pending::Call(reply) | Pending::Close(_, reply) if reply.is_closed() => None, // Nobody waits for it.
             _ => Some(expected.since),
         });
         let turns = self.sessions.iter().filter_map(|session| {

@@ -52,7 +52,9 @@ impl Router {
             pending.remove(&turn.prompt);
             open.turn = None;
             let end = TurnEnd { prompt_sent: false, ..TurnEnd::new(StopReason::Cancelled) };
-            open.queue.push(SessionEvent::TurnEnded { prompt, end: Ok(end) }, 0);
+            if open.queue.push(SessionEvent::TurnEnded { prompt, end: Ok(end) }, 0).is_some() {
+                sessions.remove(session); // Nobody reads it, and nothing is to come.
+            }
             return Ok(());
         }
         turn.cancelled = true;

@@ -58,7 +58,9 @@ fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
     if let Err(error) = fits(raw) {
         return Err(Unrecognised { word: String::new(), why: error.to_string() });
     }
-    if let Ok(Known(update)) = serde_json::from_str(raw) {
+    if let Ok(Known(update)) = serde_json::from_str(raw)
+        && has_one_word(raw)
+    {
         return Ok(update);
     }
     let word = match lenient::<Tag>(raw) {
@@ -69,6 +71,11 @@ fn typed(raw: &str) -> Result<SessionUpdate, Unrecognised> {
     let known = Word::deserialize(word.as_str().into_deserializer());
     let read = known.and_then(|known| known.read(&mut serde_json::Deserializer::from_str(raw)));
     read.or_else(|_| lenient(raw)).map_err(|error| Unrecognised { word, why: error.to_string() })
+}
+
+/// Whether the word comes once; of two the last one counts, which [`Known`] does not see.
+pub(crate) fn has_one_word(raw: &str) -> bool {
+    memchr::memmem::find_iter(raw.as_bytes(), br#""sessionUpdate""#).nth(1).is_none()
 }
 
 /// One of the updates that come often, with its word before everything else.
@@ -160,6 +167,14 @@ mod tests {
             assert!(update.typed.is_ok(), "{json}");
             assert_eq!(update.raw.as_str(), json);
         }
+    }
+
+    #[test]
+    fn of_two_words_the_last_one_counts() {
+        let content = r#""content":{"type":"text","text":"a"}"#;
+        let json =
+            format!(r#"{{"sessionUpdate":"agent_thought_chunk","sessionUpdate":"agent_message_chunk",{content}}}"#);
+        assert!(matches!(read(&json).typed, Ok(SessionUpdate::AgentMessageChunk(_))), "{:?}", read(&json));
     }
 
     #[test]

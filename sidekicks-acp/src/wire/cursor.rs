@@ -32,7 +32,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads a string, an array or an object, and gives its text too.
     pub(super) fn value<T: Deserialize<'a>>(&mut self) -> Option<(T, &'a str)> {
-        self.rest = self.rest.trim_ascii_start();
+        self.rest = self.trimmed();
         let mut values = serde_json::Deserializer::from_str(self.rest).into_iter();
         let value = values.next()?.ok()?;
         let (text, rest) = self.rest.split_at(values.byte_offset());
@@ -42,11 +42,16 @@ impl<'a> Cursor<'a> {
 
     /// Whether nothing follows.
     pub(super) fn is_at_end(&self) -> bool {
-        self.rest.trim_ascii_start().is_empty()
+        self.trimmed().is_empty()
     }
 
     fn mark(&mut self, mark: char) -> Option<()> {
-        self.rest = self.rest.trim_ascii_start().strip_prefix(mark)?;
+        self.rest = self.trimmed().strip_prefix(mark)?;
         Some(())
+    }
+
+    /// What follows the white space of JSON (RFC 8259, 2), which has fewer characters than ASCII's.
+    fn trimmed(&self) -> &'a str {
+        self.rest.trim_start_matches([' ', '\t', '\n', '\r'])
     }
 }

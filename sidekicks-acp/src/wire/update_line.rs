@@ -5,7 +5,7 @@ use serde::de::IgnoredAny;
 use super::cursor::Cursor;
 use crate::raw::fits;
 use crate::schema::SessionId;
-use crate::session::{Known, Update};
+use crate::session::{Known, Update, has_one_word};
 
 /// A `session/update` that has the usual shape and is wholly understood, read in one pass.
 ///
@@ -19,23 +19,26 @@ pub(crate) struct UpdateLine {
 impl UpdateLine {
     pub(super) fn read(line: &str) -> Option<Self> {
         fits(line).ok()?;
-        let mut method = None;
+        let (mut method, mut params) = (None, None);
         let mut session = None;
         let mut update = None;
         let mut json = Cursor::new(line);
         json.object(|json, key| match key {
             "jsonrpc" => json.value::<&str>().map(drop),
             "method" => once(&mut method, json.value()?.0),
-            "params" if method == Some("session/update") => json.object(|json, key| match key {
-                "sessionId" => once(&mut session, json.value()?.0),
-                "update" => once(&mut update, json.value::<Known>()?),
-                "_meta" => json.value::<IgnoredAny>().map(drop),
-                _ => None,
-            }),
+            "params" if method == Some("session/update") => {
+                once(&mut params, ())?;
+                json.object(|json, key| match key {
+                    "sessionId" => once(&mut session, json.value()?.0),
+                    "update" => once(&mut update, json.value::<Known>()?),
+                    "_meta" => json.value::<IgnoredAny>().map(drop),
+                    _ => None,
+                })
+            }
             _ => None,
         })?;
         let (Known(typed), raw) = update?;
-        json.is_at_end().then_some(Self { session: session?, update: Update::known(typed, raw) })
+        (json.is_at_end() && has_one_word(raw)).then_some(Self { session: session?, update: Update::known(typed, raw) })
     }
 }
 
@@ -72,6 +75,11 @@ mod tests {
             line("session/update", r#"{"sessionId":"s"}"#),
             line("session/update", &params).replace("\"method\"", "\"id\":1,\"method\""),
             line("session/update", &params) + "x",
+            line("session/update", &format!(r#"{params},"params":{{}}"#)),
+            line("session/update", &format!(r#"{{"sessionId":"s"}},"params":{{"update":{chunk}}}"#)),
+            line("session/update", &params).replace(":\"2.0\"", ":\u{c}\"2.0\""),
+            line("session/update", &params)
+                .replace("{\"sessionUpdate\"", "{\"sessionUpdate\":\"tool_call\",\"sessionUpdate\""),
             line("session/update", &params).replace("a\\n", "\\ud83d"),
             format!(r#"{{"params":{params},"method":"session/update"}}"#),
             "{}".to_owned(),

@@ -374,3 +374,27 @@ async fn ids_and_methods_count_for_what_is_kept() {
     }
     assert!(before < 5, "the agent waits: {before}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_nobody_waits_for_holds_nobody_up() {
+    let mut options = ConnectOptions::default();
+    options.limits.session_queue = 2_000;
+    let script = async |mut peer: Peer| {
+        peer.shake_hands_with(json!({"sessionCapabilities": {"close": {}}})).await;
+        peer.open("s0").await;
+        peer.notify("vendor/opened", json!({})).await;
+        peer.expect("session/close").await; // It does not answer.
+        peer.open("s1").await;
+        peer.say_often("s1", 1_000, 200).await;
+        peer.farewell().await;
+    };
+    let connection = testing::connect(script, &options).await.unwrap();
+    drop(connection.open(OpenSession::new("/tmp")).unwrap());
+    connection.event().await.unwrap();
+    let mut events = opened(&connection).await;
+    tokio::time::sleep(Duration::from_secs(86_400)).await;
+    assert!(connection.is_open(&s1()));
+    for _ in 0..1_000 {
+        assert!(word(&next(&mut events).await.unwrap()).starts_with('x'));
+    }
+}

@@ -189,3 +189,24 @@ async fn an_elicitation_reaches_who_wants_it() {
     ];
     assert_eq!(answers.await.unwrap(), expected);
 }
+
+#[tokio::test]
+async fn an_id_that_comes_again_is_the_question_that_is_open() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        peer.prompted().await;
+        peer.ask(&json!("q"), "s1", json!({}), &[("y", "allow_once")]).await;
+        assert_eq!(peer.answer(&json!("q")).await["outcome"]["outcome"], "selected");
+        peer.ask(&json!("q"), "s1", json!({}), &[("y", "allow_once")]).await;
+        peer.notify("$/cancel_request", json!({"requestId": "q"})).await;
+        assert_eq!(peer.answer(&json!("q")).await["outcome"]["outcome"], "cancelled");
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    connection.prompt(&s1(), text("go")).unwrap();
+    question(&mut events).await.select("y").unwrap();
+    let again = question(&mut events).await;
+    assert_eq!(word(&next(&mut events).await.unwrap()), "withdrawn");
+    assert_eq!(again.select("y"), Err(AnswerError::AlreadySettled));
+}

@@ -371,3 +371,23 @@ async fn a_replay_may_take_as_long_as_its_reader() {
     let mut silent = connection.open(OpenSession::load(SessionId::new("s2"), "/tmp")).unwrap();
     assert_eq!(rest(&mut silent).await, ["not opened: timeout"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_closing_that_is_answered_late_takes_effect_all_the_same() {
+    let (late, wait) = oneshot::channel::<()>();
+    let connection = connect(async move |mut peer: Peer| {
+        peer.shake_hands_with(everything()).await;
+        peer.open("s1").await;
+        let close = peer.expect("session/close").await;
+        wait.await.unwrap();
+        peer.reply(&close, json!({})).await;
+        peer.farewell().await;
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    assert_eq!(connection.close_session(&s1()).await, Err(CallError::TimedOut(Duration::from_secs(60))));
+    assert!(connection.is_open(&s1()));
+    late.send(()).unwrap();
+    assert_eq!(rest(&mut events).await, ["ended: session-closed"]);
+    assert_eq!(connection.traffic().stray_replies, 0);
+}
