@@ -112,6 +112,9 @@ impl Router {
         let size = in_memory(params.get()) + method.len();
         let session = serde_json::from_str::<Addressed<'_>>(params.get()).map(|to| to.session_id);
         let mut state = self.lock();
+        if self.end.borrow().is_some() {
+            return; // It ended meanwhile, and nothing comes after that.
+        }
         state.traffic.unknown += 1;
         match session {
             Ok(session) if state.sessions.get_mut(&session).is_some() || state.sessions.may_come(&session) => {
@@ -124,6 +127,9 @@ impl Router {
     fn request(&self, id: &RawValue, method: &str, params: Option<&RawValue>) {
         let request = RawJson::copied(id);
         let mut state = self.lock();
+        if self.end.borrow().is_some() {
+            return; // It ended meanwhile: nobody can be answered.
+        }
         match method {
             "session/request_permission" => {
                 if let Err(refusal) = state.permission(&self.outbox, request.clone(), params) {

@@ -32,6 +32,11 @@ impl Questions {
         self.asked.push(question);
     }
 
+    /// Those of a session that is known no more, whose questions somebody may still hold.
+    pub(super) fn take_over(&mut self, questions: Self) {
+        questions.asked.into_iter().filter(|question| !question.is_settled()).for_each(|question| self.add(question));
+    }
+
     /// The question that the agent calls request `id`.
     fn take(&mut self, id: &str) -> Option<Arc<dyn OpenQuestion>> {
         let at = self.asked.iter().position(|question| question.is_request(id) && !question.is_settled())?;

@@ -95,7 +95,7 @@ impl Router {
         let Some(id) = queue.session() else { return }; // The answer to its opening will find it so.
         let Some(session) = state.sessions.of(id, queue) else { return };
         if session.opened && session.turn.is_none() {
-            state.sessions.remove(id);
+            state.forget_session(id);
         }
         if unlearned {
             self.close_unwanted(&mut state, id);
@@ -158,6 +158,13 @@ impl State {
         unwanted
     }
 
+    /// Nobody reads this session, and nothing is to come.
+    pub(super) fn forget_session(&mut self, session: &SessionId) {
+        if let Some(session) = self.sessions.known.remove(session) {
+            self.questions.take_over(session.questions);
+        }
+    }
+
     pub(super) fn deliver(&mut self, session: SessionId, event: SessionEvent, size: usize) {
         let dropped = match self.sessions.known.get(&session) {
             Some(known) => {
@@ -166,7 +173,7 @@ impl State {
                     self.fed.push(Arc::clone(&known.queue));
                 }
                 if dropped.is_some() && known.turn.is_none() && known.opened {
-                    self.sessions.known.remove(&session); // Nobody reads it, and nothing is to come.
+                    self.forget_session(&session);
                 }
                 dropped
             }
@@ -183,10 +190,6 @@ impl Sessions {
 
     pub(super) fn opened_mut(&mut self, session: &SessionId) -> Option<&mut Session> {
         self.known.get_mut(session).filter(|session| session.opened)
-    }
-
-    pub(super) fn remove(&mut self, session: &SessionId) -> Option<Session> {
-        self.known.remove(session)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Session> {

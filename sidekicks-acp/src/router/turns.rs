@@ -53,7 +53,7 @@ impl Router {
             open.turn = None;
             let end = TurnEnd { prompt_sent: false, ..TurnEnd::new(StopReason::Cancelled) };
             if open.queue.push(SessionEvent::TurnEnded { prompt, end: Ok(end) }, 0).is_some() {
-                sessions.remove(session); // Nobody reads it, and nothing is to come.
+                state.forget_session(session);
             }
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl State {
         let end = outcome.map(TurnEnd::read);
         open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(prompt), end }, 0);
         if open.queue.is_abandoned() {
-            self.sessions.remove(session);
+            self.forget_session(session);
         }
     }
 

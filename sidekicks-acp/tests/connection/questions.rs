@@ -210,3 +210,19 @@ async fn an_id_that_comes_again_is_the_question_that_is_open() {
     assert_eq!(word(&next(&mut events).await.unwrap()), "withdrawn");
     assert_eq!(again.select("y"), Err(AnswerError::AlreadySettled));
 }
+
+#[tokio::test]
+async fn a_question_that_outlives_its_events_ends_with_the_connection() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        peer.ask(&json!("q"), "s1", json!({}), &[("y", "allow_once")]).await;
+        peer.farewell().await;
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    let asked = question(&mut events).await;
+    drop(events);
+    connection.close();
+    assert_eq!(asked.select("y"), Err(AnswerError::AlreadySettled));
+}
