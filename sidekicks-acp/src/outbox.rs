@@ -108,20 +108,16 @@ impl Outbox {
         true
     }
 
-    /// The calls that the writer does not have yet.
-    pub(crate) fn unwritten(&self) -> HashSet<u64> {
-        self.lock().lines.iter().filter_map(|entry| entry.call).collect()
-    }
-
-    /// Nothing is taken or handed out any more.
-    pub(crate) fn close(&self) {
+    /// Nothing is taken or handed out any more. Gives the calls that the writer did not get.
+    pub(crate) fn close(&self) -> HashSet<u64> {
         let mut state = self.lock();
         state.closed = true;
-        state.lines.clear();
+        let unwritten = state.lines.drain(..).filter_map(|entry| entry.call).collect();
         state.bytes = 0;
         drop(state);
         self.changed.notify_waiters();
         self.changed.notify_one();
+        unwritten
     }
 
     /// The next line for the writer; `None` once closed. Cancel-safe.
@@ -229,12 +225,12 @@ mod tests {
         outbox.notify_first("session/cancel", &json!({"sessionId": "s"}));
         assert!(outbox.take_back(1));
         assert!(!outbox.take_back(1));
-        assert!(outbox.unwritten().contains(&2));
         let lines = drained(&outbox).await;
         assert_eq!(lines.len(), 2);
         assert!(lines[0].contains("session/cancel"));
         assert_eq!(lines[1], r#"{"jsonrpc":"2.0","id":2,"method":"b","params":{}}"#);
-        assert!(!outbox.unwritten().contains(&2));
+        outbox.call(3, "c", &json!({})).unwrap();
+        assert_eq!(outbox.close(), HashSet::from([3]), "the writer has the other one");
     }
 
     #[tokio::test]

@@ -215,14 +215,14 @@ impl Router {
     /// The same, and the agent is told where it has the call already.
     pub(crate) fn give_up(&self, call: u64) {
         let mut state = self.lock();
-        match state.pending.get(&call) {
-            None => {}
-            // Its answer may come late, and takes effect then too.
-            Some(Expected { who: Pending::Close(..), .. }) if !self.outbox.take_back(call) => {}
-            Some(_) => {
-                state.pending.remove(&call);
-                self.outbox.withdraw(call);
-            }
+        let Some(expected) = state.pending.get(&call) else { return };
+        // The answer to a closing may come late, and takes effect then too.
+        let closing = matches!(expected.who, Pending::Close(..));
+        if self.outbox.take_back(call) {
+            state.pending.remove(&call);
+        } else if !closing {
+            state.pending.remove(&call);
+            self.outbox.withdraw(call);
         }
     }
 
@@ -255,14 +255,13 @@ impl Router {
             return;
         }
         tracing::debug!(%end, "connection ended");
-        let unwritten = self.outbox.unwritten();
+        let unwritten = self.outbox.close();
         for (call, expected) in std::mem::take(&mut state.pending) {
             let error = CallError::Ended { end: end.clone(), sent: !unwritten.contains(&call) };
             self.settle(&mut state, call, expected.who, Err(error));
         }
         state.sessions.end(&end);
         state.questions.lapse();
-        self.outbox.close();
     }
 
     fn reply(&self, id: &RawValue, outcome: impl FnOnce(&AgentInfo) -> Result<RawJson, CallError>) {

@@ -94,10 +94,11 @@ impl Router {
         let mut state = self.lock();
         let Some(id) = queue.session() else { return }; // The answer to its opening will find it so.
         let Some(session) = state.sessions.of(id, queue) else { return };
-        if session.opened && session.turn.is_none() {
+        let (opened, idle) = (session.opened, session.turn.is_none());
+        if opened && idle {
             state.forget_session(id);
         }
-        if unlearned {
+        if opened && unlearned {
             self.close_unwanted(&mut state, id);
         }
     }

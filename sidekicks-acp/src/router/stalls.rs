@@ -42,13 +42,18 @@ impl Router {
                 () = self.busier.notified() => {}
                 _ = self.ended() => return,
                 _ = left.wait_for(|left| *left) => return,
-                queue = patience => self.give_up_on(&queue),
+                queue = patience => self.give_up_on(&queue, paused),
             }
         }
     }
 
-    fn give_up_on(&self, queue: &Arc<Queue>) {
+    fn give_up_on(&self, queue: &Arc<Queue>, paused: Instant) {
         let mut state = self.lock();
+        // Whoever waited may have gone, and the reader may have come back at the last moment.
+        let since = state.held_up_behind(queue).filter(|_| queue.is_crowded());
+        if since.is_none_or(|since| since.max(paused).elapsed() < self.stall_timeout) {
+            return;
+        }
         let Some(session) = queue.session().cloned() else { return };
         tracing::warn!(%session, "nobody reads this session, and others wait; it is given up");
         if state.end_session(&self.outbox, queue, &End::ReaderStalled) {
