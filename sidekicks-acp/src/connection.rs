@@ -62,12 +62,11 @@ impl Connection {
         let wire = Wire::new(options);
         let (router, limits) = (wire.router(), options.limits.clone());
         tokio::spawn(async move {
-            let reading = Reading(&router);
+            let _at_work = AtWork(&router);
             tokio::select! {
                 end = listen(reader, &router, &limits) => router.end(end),
                 _ = router.ended() => {}
             }
-            drop(reading);
         });
         tokio::spawn(speak(writer, wire.router()));
         let router = wire.router();
@@ -126,7 +125,7 @@ impl AgentConnection for Connection {
 
     fn prompt(&self, session: &SessionId, content: Vec<ContentBlock>) -> Result<PromptId, CallError> {
         calls::check(&content, &self.inner.agent.capabilities)?;
-        self.inner.router.prompt(session, &calls::written(&content)?)
+        self.inner.router.prompt(session, &content)
     }
 
     fn cancel(&self, session: &SessionId) -> Result<(), CallError> {
@@ -250,18 +249,18 @@ impl Drop for Call<'_> {
     fn drop(&mut self) {
         match self.cancels {
             true => self.router.give_up(self.number),
-            false => self.router.forget(self.number),
+            false => drop(self.router.forget(self.number)),
         }
     }
 }
 
-/// Ends the connection when its reader is gone for whatever reason, a panic or the end of the runtime: nobody may wait for
-/// what nobody reads.
-struct Reading<'a>(&'a Router);
+/// Ends the connection when the task that reads or writes is gone for whatever reason, a panic or the end of the runtime:
+/// nobody may wait for what nobody does.
+struct AtWork<'a>(&'a Router);
 
-impl Drop for Reading<'_> {
+impl Drop for AtWork<'_> {
     fn drop(&mut self) {
-        self.0.end(End::reader_gone());
+        self.0.end(End::task_gone());
     }
 }
 
@@ -303,6 +302,7 @@ const REASON_GRACE: Duration = Duration::from_millis(250);
 
 /// Writes what is in the outbox until the connection ends; then the stream is dropped, even under a pending write.
 pub(crate) async fn speak(mut writer: impl AsyncWrite + Unpin, router: Arc<Router>) {
+    let _at_work = AtWork(&router);
     let write = async {
         while let Some(line) = router.outbox.next().await {
             if let Some(recorder) = &router.recorder {

@@ -66,7 +66,7 @@
 //!   that nobody reads holds [`Limits::session_queue`] and then makes the agent wait. If others wait behind it for
 //!   [`ConnectOptions::stall_timeout`], its session is given up. Dropped [`SessionEvents`] make nobody wait.
 //! - **Cancel-safe.** Every future of this crate may be dropped at any time: a dropped start kills what was started, a
-//!   dropped call ignores its reply, a dropped stop goes on.
+//!   dropped call ignores its reply, a dropped stop goes on. They need a tokio runtime with its time enabled.
 //! - **Dropping.** Dropping an [`AgentProcess`] kills its process group and (on Linux) its descendants at once and needs
 //!   no runtime. Dropping the last [`Connection`] closes it. Dropping a [`PermissionRequest`] or an
 //!   [`ElicitationRequest`] answers "cancelled". Dropping a [`Lease`] gives it back.
@@ -89,7 +89,7 @@
 //! | `session/set_mode` | [`AgentConnection::set_mode`] |
 //! | `session/set_config_option` | [`AgentConnection::set_config_option`], booleans with their `type` |
 //! | `session/set_model` | [`AgentConnection::set_model`]: no longer in the protocol, and some agents know nothing else |
-//! | `$/cancel_request` | for a call that timed out, and a login that nobody waits for any more |
+//! | `$/cancel_request` | for a call that timed out, a login that nobody waits for any more, and a load that was given up or begun anew |
 //! | anything else | [`AgentConnection::call_raw`] |
 //!
 //! What the agent sends:

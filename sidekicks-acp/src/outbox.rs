@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 use crate::raw::RawJson;
+use crate::schema::SessionId;
 
 /// An ordered queue of whole lines with one writer, bounded in bytes.
 #[derive(Debug)]
@@ -27,8 +28,16 @@ struct State {
 #[derive(Debug)]
 struct Waiting {
     line: Vec<u8>,
-    /// The call that this line is, if it may be taken back.
-    call: Option<u64>,
+    kind: Kind,
+}
+
+/// What a line is, for those who may take it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Call(u64),
+    /// The cancel of this prompt.
+    Cancel(u64),
+    Other,
 }
 
 /// Why a line was not taken.
@@ -43,23 +52,20 @@ impl Outbox {
         Self { limit, state: Mutex::default(), changed: Notify::new() }
     }
 
-    /// Queues call number `call`; until the writer has it, [`take_back`](Self::take_back) finds it.
-    pub(crate) fn call(&self, call: u64, method: &str, params: &Value) -> Result<(), Refused> {
-        #[derive(Serialize)]
-        struct Request<'a> {
-            jsonrpc: &'static str,
-            id: u64,
-            method: &'a str,
-            /// JSON-RPC 2.0 (4.2) has a list or an object here, or nothing.
-            #[serde(skip_serializing_if = "Value::is_null")]
-            params: &'a Value,
-        }
-        self.push(line(&Request { jsonrpc: "2.0", id: call, method, params }), Some(call), Entry::IfRoom)
+    /// Queues a call; until the writer has it, [`take_back`](Self::take_back) finds it.
+    pub(crate) fn call(&self, request: Request) -> Result<(), Refused> {
+        self.push(request.line, Kind::Call(request.call), Entry::IfRoom)
     }
 
-    /// Queues a notification before everything else, whatever the outbox holds: a cancel must not wait its turn.
-    pub(crate) fn notify_first(&self, method: &str, params: &Value) {
-        let _ = self.push(notification(method, params), None, Entry::First);
+    /// Queues the cancel of a prompt before everything else, whatever the outbox holds: it must not wait its turn.
+    pub(crate) fn cancel(&self, prompt: u64, session: &SessionId) {
+        let message = notification("session/cancel", &json!({ "sessionId": session }));
+        let _ = self.push(message, Kind::Cancel(prompt), Entry::First);
+    }
+
+    /// Takes the cancel of a prompt that is over out again: some agents would cancel their next one.
+    pub(crate) fn take_back_cancel(&self, prompt: u64) {
+        self.take(Kind::Cancel(prompt));
     }
 
     /// Takes a call out again, or tells an agent that has it that nobody waits any more; gives whether the agent has it.
@@ -68,7 +74,7 @@ impl Outbox {
         if written {
             // Where there is no room the agent reads nothing, and would not see it either.
             let message = notification("$/cancel_request", &json!({ "requestId": call }));
-            let _ = self.push(message, None, Entry::IfRoom);
+            let _ = self.push(message, Kind::Other, Entry::IfRoom);
         }
         written
     }
@@ -76,7 +82,7 @@ impl Outbox {
     /// Queues the answer to a question, also where calls are refused: somebody was told that it was given. Only an agent
     /// that reads none of its answers gets no more of them.
     pub(crate) fn answer(&self, request: &RawJson, result: &Value) {
-        if self.push(reply(request, Ok(result)), None, Entry::Answer) == Err(Refused::Full) {
+        if self.push(reply(request, Ok(result)), Kind::Other, Entry::Answer) == Err(Refused::Full) {
             tracing::warn!(request = request.as_str(), "the agent does not read its input; an answer was dropped");
         }
     }
@@ -93,26 +99,33 @@ impl Outbox {
     }
 
     fn unasked(&self, request: &RawJson, outcome: Result<&Value, &Value>) {
-        if self.push(reply(request, outcome), None, Entry::IfRoom) == Err(Refused::Full) {
+        if self.push(reply(request, outcome), Kind::Other, Entry::IfRoom) == Err(Refused::Full) {
             tracing::warn!(request = request.as_str(), "the agent does not read its input; a reply was dropped");
         }
     }
 
     /// Takes a call out again; `false` if the writer has it already.
     pub(crate) fn take_back(&self, call: u64) -> bool {
+        self.take(Kind::Call(call))
+    }
+
+    fn take(&self, kind: Kind) -> bool {
         let mut state = self.lock();
-        let Some(at) = state.lines.iter().position(|entry| entry.call == Some(call)) else { return false };
-        if let Some(entry) = state.lines.remove(at) {
-            state.bytes -= entry.line.len();
-        }
-        true
+        let at = state.lines.iter().position(|waiting| waiting.kind == kind);
+        let taken = at.and_then(|at| state.lines.remove(at));
+        state.bytes -= taken.as_ref().map_or(0, |waiting| waiting.line.len());
+        taken.is_some()
     }
 
     /// Nothing is taken or handed out any more. Gives the calls that the writer did not get.
     pub(crate) fn close(&self) -> HashSet<u64> {
         let mut state = self.lock();
         state.closed = true;
-        let unwritten = state.lines.drain(..).filter_map(|entry| entry.call).collect();
+        let unwritten = state.lines.drain(..).filter_map(|waiting| match waiting.kind {
+            Kind::Call(call) => Some(call),
+            _ => None,
+        });
+        let unwritten = unwritten.collect();
         state.bytes = 0;
         drop(state);
         self.changed.notify_waiters();
@@ -137,7 +150,7 @@ impl Outbox {
         }
     }
 
-    fn push(&self, line: Vec<u8>, call: Option<u64>, entry: Entry) -> Result<(), Refused> {
+    fn push(&self, line: Vec<u8>, kind: Kind, entry: Entry) -> Result<(), Refused> {
         let mut state = self.lock();
         if state.closed {
             return Err(Refused::Closed);
@@ -153,8 +166,8 @@ impl Outbox {
         }
         state.bytes += line.len();
         match entry {
-            Entry::First => state.lines.push_front(Waiting { line, call }),
-            Entry::Answer | Entry::IfRoom => state.lines.push_back(Waiting { line, call }),
+            Entry::First => state.lines.push_front(Waiting { line, kind }),
+            Entry::Answer | Entry::IfRoom => state.lines.push_back(Waiting { line, kind }),
         }
         drop(state);
         self.changed.notify_one();
@@ -163,6 +176,34 @@ impl Outbox {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call, written out; that takes long where it holds images, so it is done before anything is locked.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) call: u64,
+    line: Vec<u8>,
+}
+
+impl Request {
+    /// Call number `call`.
+    ///
+    /// # Errors
+    /// Where the parameters hold what JSON cannot, such as a path that is not Unicode.
+    pub(crate) fn new(call: u64, method: &str, params: Option<&impl Serialize>) -> serde_json::Result<Self> {
+        #[derive(Serialize)]
+        struct Message<'a, P> {
+            jsonrpc: &'static str,
+            id: u64,
+            method: &'a str,
+            /// JSON-RPC 2.0 (4.2) has a list or an object here, or nothing.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            params: Option<&'a P>,
+        }
+        let mut line = serde_json::to_vec(&Message { jsonrpc: "2.0", id: call, method, params })?;
+        line.push(b'\n');
+        Ok(Self { call, line })
     }
 }
 
@@ -209,6 +250,10 @@ fn line(message: &impl Serialize) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    fn request(call: u64, params: Value) -> Request {
+        Request::new(call, "a", Some(&params)).unwrap()
+    }
+
     async fn drained(outbox: &Outbox) -> Vec<String> {
         let mut lines = Vec::new();
         while outbox.lock().bytes > 0 {
@@ -220,16 +265,20 @@ mod tests {
     #[tokio::test]
     async fn a_cancel_passes_everything_and_an_unwritten_call_can_be_taken_back() {
         let outbox = Outbox::new(1000);
-        outbox.call(1, "a", &json!({})).unwrap();
-        outbox.call(2, "b", &json!({})).unwrap();
-        outbox.notify_first("session/cancel", &json!({"sessionId": "s"}));
+        outbox.call(request(1, json!({}))).unwrap();
+        outbox.call(request(2, json!({}))).unwrap();
+        outbox.cancel(1, &SessionId::new("s"));
         assert!(outbox.take_back(1));
         assert!(!outbox.take_back(1));
         let lines = drained(&outbox).await;
         assert_eq!(lines.len(), 2);
         assert!(lines[0].contains("session/cancel"));
-        assert_eq!(lines[1], r#"{"jsonrpc":"2.0","id":2,"method":"b","params":{}}"#);
-        outbox.call(3, "c", &json!({})).unwrap();
+        outbox.cancel(1, &SessionId::new("s"));
+        outbox.cancel(2, &SessionId::new("s"));
+        outbox.take_back_cancel(1);
+        assert_eq!(drained(&outbox).await.len(), 1, "one prompt is over");
+        assert_eq!(lines[1], r#"{"jsonrpc":"2.0","id":2,"method":"a","params":{}}"#);
+        outbox.call(request(3, json!({}))).unwrap();
         assert_eq!(outbox.close(), HashSet::from([3]), "the writer has the other one");
     }
 
@@ -237,20 +286,20 @@ mod tests {
     async fn it_is_bounded_but_takes_one_line_of_any_size() {
         let outbox = Outbox::new(100);
         let large = "x".repeat(500);
-        outbox.call(1, "a", &json!([large])).unwrap();
-        assert_eq!(outbox.call(2, "a", &json!([])), Err(Refused::Full));
-        outbox.notify_first("session/cancel", &json!({}));
+        outbox.call(request(1, json!([large]))).unwrap();
+        assert_eq!(outbox.call(request(2, json!([]))), Err(Refused::Full));
+        outbox.cancel(1, &SessionId::new("s"));
         outbox.refuse(&RawJson::default(), &json!({}));
         outbox.answer(&RawJson::default(), &json!({}));
         assert_eq!(drained(&outbox).await.len(), 2, "the agent reads nothing; a cancel always gets in");
-        outbox.call(2, "a", &json!(["x".repeat(50)])).unwrap();
+        outbox.call(request(2, json!(["x".repeat(50)]))).unwrap();
         for _ in 0..1_000 {
             outbox.answer(&RawJson::default(), &json!({}));
         }
         assert_eq!(drained(&outbox).await.len(), 3, "an answer gets in where a call does not, but not without end");
-        outbox.call(3, "a", &json!([])).unwrap();
+        outbox.call(request(3, json!([]))).unwrap();
         outbox.close();
-        assert_eq!(outbox.call(4, "a", &json!([])), Err(Refused::Closed));
+        assert_eq!(outbox.call(request(4, json!([]))), Err(Refused::Closed));
         assert_eq!(outbox.next().await, None);
     }
 

@@ -87,7 +87,8 @@ impl Recorder {
         let (jobs, inbox) = mpsc::channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         let written = Arc::clone(&waiting);
-        thread::spawn(move || write(BufWriter::new(sink), &inbox, &written));
+        // Where there can be no thread everything is lost, which `flush` tells.
+        let _ = thread::Builder::new().spawn(move || write(BufWriter::new(sink), &inbox, &written));
         let (lost, secrets) = (AtomicU64::new(0), Mutex::default());
         Self { shared: Arc::new(Shared { begun: Instant::now(), jobs, waiting, lost, secrets }), agent: None }
     }
@@ -153,8 +154,11 @@ impl Recorder {
     fn text(&self, dir: &str, text: &[u8], length: Option<u64>) {
         // Looked through before it is cut, which could cut a secret in two.
         let text = String::from_utf8_lossy(text);
-        let mut text = self.secrets(|secrets| secrets.hidden_in_line(&text)).into_owned();
-        // The head of a longer line may end in the middle of a secret: only its very beginning cannot.
+        let mut text = self.secrets(|secrets| {
+            // The head of a longer line was cut already.
+            let text = if length.is_some() { secrets.without_a_cut_one(&text) } else { &text };
+            secrets.hidden_in_line(text).into_owned()
+        });
         let most = if length.is_some() { MAX_HEAD } else { MAX_TEXT };
         if let Some(end) = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)) {
             text.truncate(end);
@@ -194,38 +198,33 @@ impl Recorder {
 
 /// Writes until every handle is gone. After a failure only those who flush are told.
 fn write(mut sink: impl Write, inbox: &mpsc::Receiver<Job>, waiting: &AtomicUsize) {
-    let mut outcome: Result<(), (io::ErrorKind, String)> = Ok(());
-    let attempt = |done: io::Result<()>, outcome: &mut Result<(), (io::ErrorKind, String)>| {
-        if let Err(error) = done {
+    let mut failed: Option<(io::ErrorKind, String)> = None;
+    let mut attempt = |step: &mut dyn FnMut() -> io::Result<()>| {
+        if failed.is_none()
+            && let Err(error) = step()
+        {
             tracing::warn!(%error, "the record cannot be written");
-            *outcome = Err((error.kind(), error.to_string()));
+            failed = Some((error.kind(), error.to_string()));
         }
+        failed.clone().map_or(Ok(()), |(kind, text)| Err(io::Error::new(kind, text)))
     };
     loop {
         let job = match inbox.try_recv() {
             Ok(job) => job,
             Err(TryRecvError::Disconnected) => break,
             Err(TryRecvError::Empty) => {
-                if outcome.is_ok() {
-                    attempt(sink.flush(), &mut outcome);
-                }
+                let _ = attempt(&mut || sink.flush());
                 let Ok(job) = inbox.recv() else { break };
                 job
             }
         };
         match job {
             Job::Line(line) => {
-                if outcome.is_ok() {
-                    attempt(sink.write_all(&line), &mut outcome);
-                }
+                let _ = attempt(&mut || sink.write_all(&line));
                 waiting.fetch_sub(line.len(), Ordering::Relaxed);
             }
             Job::Flush(done) => {
-                if outcome.is_ok() {
-                    attempt(sink.flush(), &mut outcome);
-                }
-                let told = outcome.clone().map_err(|(kind, text)| io::Error::new(kind, text));
-                let _ = done.send(told); // Nobody waits any more: nothing to tell.
+                let _ = done.send(attempt(&mut || sink.flush())); // Nobody waits any more: nothing to tell.
             }
         }
     }

@@ -10,9 +10,11 @@ mod stalls;
 mod turns;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot, watch};
@@ -23,12 +25,12 @@ use crate::AgentInfo;
 use crate::connection_event::{ConnectionEvent, ConnectionEvents};
 use crate::error::{CallError, End};
 use crate::options::ConnectOptions;
-use crate::outbox::{Outbox, Refused};
+use crate::outbox::{Outbox, Refused, Request};
 use crate::raw::RawJson;
 use crate::recorder::Recorder;
 use crate::report::Traffic;
 use crate::schema::SessionId;
-use crate::session::Queue;
+use crate::session::{OpenedSession, Queue};
 
 use questions::Questions;
 use sessions::Sessions;
@@ -37,6 +39,8 @@ use sessions::Sessions;
 #[derive(Debug)]
 pub(crate) struct Router {
     pub(crate) outbox: Arc<Outbox>,
+    /// Numbers our calls and prompts.
+    calls: AtomicU64,
     state: Mutex<State>,
     end: watch::Sender<Option<End>>,
     /// Whether the agent has left, so that only its last words are to come.
@@ -52,8 +56,8 @@ pub(crate) struct Router {
 }
 
 struct State {
-    /// Numbers our calls, prompts and the agent's questions.
-    next: u64,
+    /// Numbers the agent's questions.
+    asked: u64,
     pending: HashMap<u64, Expected>,
     sessions: Sessions,
     /// Those of the agent that belong to no session.
@@ -80,6 +84,8 @@ enum Pending {
     /// The same, and when it succeeds the session of this queue is over.
     Close(Arc<Queue>, Reply),
     Open(Opening),
+    /// Nobody: the opening timed out. A session that is opened all the same is closed again.
+    Late,
     Prompt(SessionId),
 }
 
@@ -113,7 +119,7 @@ pub(crate) enum About<'a> {
 impl Router {
     pub(crate) fn new(options: &ConnectOptions) -> Self {
         let state = State {
-            next: 0,
+            asked: 0,
             pending: HashMap::new(),
             sessions: Sessions::default(),
             questions: Questions::default(),
@@ -126,6 +132,7 @@ impl Router {
         };
         Self {
             outbox: Arc::new(Outbox::new(options.limits.outbox)),
+            calls: AtomicU64::new(1),
             state: Mutex::new(state),
             end: watch::Sender::new(None),
             left: watch::Sender::new(false),
@@ -187,9 +194,9 @@ impl Router {
         about: About<'_>,
     ) -> Result<(u64, oneshot::Receiver<Result<RawJson, CallError>>), CallError> {
         let (sender, receiver) = oneshot::channel();
+        let request = self.written(method, Some(params).filter(|params| !params.is_null()))?;
         let mut state = self.lock();
-        let call = state.number();
-        self.send(call, method, params)?;
+        let call = self.send(request)?;
         let who = match about {
             About::Itself => Pending::Call(sender),
             About::Closing(session) => match state.sessions.get_mut(session) {
@@ -201,27 +208,25 @@ impl Router {
         Ok((call, receiver))
     }
 
-    /// Nobody waits for this call any more: an unwritten one is not sent, a later reply is ignored.
-    pub(crate) fn forget(&self, call: u64) {
+    /// Nobody waits for this call any more: an unwritten one is not sent, a later reply is ignored. Tells whether the agent
+    /// works on it for nobody.
+    pub(crate) fn forget(&self, call: u64) -> bool {
         let mut state = self.lock();
-        let Some(expected) = state.pending.get(&call) else { return };
-        // What was written of a closing takes effect, whether or not somebody waits.
         let taken_back = self.outbox.take_back(call);
-        if taken_back || !matches!(expected.who, Pending::Close(..)) {
-            state.pending.remove(&call);
+        match state.pending.get(&call) {
+            None => false,
+            // A closing that was written takes effect, whether or not somebody waits.
+            Some(Expected { who: Pending::Close(..), .. }) if !taken_back => false,
+            Some(_) => {
+                state.pending.remove(&call);
+                !taken_back
+            }
         }
     }
 
-    /// The same, and the agent is told where it has the call already.
+    /// The same, and the agent is told.
     pub(crate) fn give_up(&self, call: u64) {
-        let mut state = self.lock();
-        let Some(expected) = state.pending.get(&call) else { return };
-        // The answer to a closing may come late, and takes effect then too.
-        let closing = matches!(expected.who, Pending::Close(..));
-        if self.outbox.take_back(call) {
-            state.pending.remove(&call);
-        } else if !closing {
-            state.pending.remove(&call);
+        if self.forget(call) {
             self.outbox.withdraw(call);
         }
     }
@@ -230,13 +235,16 @@ impl Router {
     /// of what it tells.
     pub(crate) fn expire(&self, call: u64, after: Duration) -> bool {
         let mut state = self.lock();
-        let Some(expected) = state.pending.get(&call) else { return true };
-        if matches!(&expected.who, Pending::Open(opening) if opening.queue.is_crowded()) {
+        let held_up = |who: &Pending| matches!(who, Pending::Open(opening) if opening.queue.is_crowded());
+        if state.pending.get(&call).is_some_and(|expected| held_up(&expected.who)) {
             return false;
         }
         if let Some(expected) = state.pending.remove(&call) {
-            self.outbox.withdraw(call);
+            let written = self.outbox.withdraw(call);
             self.settle(&mut state, call, expected.who, Err(CallError::TimedOut(after)));
+            if written {
+                self.expect(&mut state, call, Pending::Late);
+            }
         }
         true
     }
@@ -295,22 +303,39 @@ impl Router {
                     self.close_unwanted(state, &unwanted);
                 }
             }
-            Pending::Prompt(session) => state.turn_ended(&session, call, outcome),
+            Pending::Late => {
+                let opened = outcome.and_then(|answer| OpenedSession::read(answer, None));
+                if let Some(late) = opened.ok().filter(|late| !state.sessions.knows(&late.id)) {
+                    self.close_unwanted(state, &late.id);
+                }
+            }
+            Pending::Prompt(session) => {
+                self.outbox.take_back_cancel(call); // With nothing to cancel, some agents would cancel the next prompt.
+                state.turn_ended(&session, call, outcome);
+            }
         }
     }
 
     /// Nobody learned of this session, so nobody else could close it.
     fn close_unwanted(&self, state: &mut State, session: &SessionId) {
         if state.agent.capabilities.session_capabilities.close.is_some() {
-            let call = state.number();
-            if self.send(call, "session/close", &json!({ "sessionId": session })).is_ok() {
+            let request = self.written("session/close", Some(&json!({ "sessionId": session })));
+            if let Ok(call) = request.and_then(|request| self.send(request)) {
                 self.expect(state, call, Pending::Call(oneshot::channel().0));
             }
         }
     }
 
-    fn send(&self, call: u64, method: &str, params: &Value) -> Result<(), CallError> {
-        self.outbox.call(call, method, params).map_err(|refused| match refused {
+    /// A call with a number of its own, not sent yet.
+    fn written(&self, method: &str, params: Option<&impl Serialize>) -> Result<Request, CallError> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        Request::new(call, method, params).map_err(|error| CallError::NotUnicode(error.to_string()))
+    }
+
+    /// Gives the number of the call.
+    fn send(&self, request: Request) -> Result<u64, CallError> {
+        let call = request.call;
+        self.outbox.call(request).map(|()| call).map_err(|refused| match refused {
             Refused::Full => CallError::Backpressure,
             Refused::Closed => CallError::Ended { end: self.end_so_far().unwrap_or(End::Closed), sent: false },
         })
@@ -328,11 +353,6 @@ impl Router {
 }
 
 impl State {
-    fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next
-    }
-
     fn aside(&mut self, event: ConnectionEvent, size: usize) {
         self.traffic.dropped += self.asides.push(event, size);
     }

@@ -155,6 +155,17 @@ pub enum SessionEvent {
     Ended(End),
 }
 
+impl SessionEvent {
+    /// The question that this event asks, if it asks one.
+    pub(crate) fn question(&self) -> Option<Arc<dyn OpenQuestion>> {
+        match self {
+            Self::Permission(request) => Some(request.question()),
+            Self::Elicitation(request) => Some(request.question()),
+            _ => None,
+        }
+    }
+}
+
 /// The normal end of a turn.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

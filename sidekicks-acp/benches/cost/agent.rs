@@ -13,7 +13,7 @@ pub(crate) fn flooding(flood: Flood) -> (OsString, Vec<String>) {
     (program(), ["agent".to_owned(), flood.updates.to_string(), flood.text.to_string()].into())
 }
 
-/// How the agent is run that never ends a turn.
+/// How the agent is run that answers no prompt and no other call, but for an update by which it says that it heard.
 pub(crate) fn silent(grandchild: bool) -> (OsString, Vec<String>) {
     let word = if grandchild { "silent-with-child" } else { "silent" };
     (program(), ["agent".to_owned(), word.to_owned()].into())
@@ -51,10 +51,16 @@ pub(crate) fn run(args: &[String]) {
                     }
                     json!({ "stopReason": "end_turn" })
                 }
-                None => continue,
+                None => Value::Null,
             },
-            _ => continue,
+            _ => Value::Null,
         };
+        if result.is_null() {
+            if flood.is_none() && write_all(&mut out, &update(1), 1).is_err() {
+                return;
+            }
+            continue;
+        }
         let reply = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
         if writeln!(out, "{reply}").and_then(|()| out.flush()).is_err() {
             return;

@@ -54,7 +54,10 @@ pub(crate) fn killed(grandchild: bool) -> Duration {
         let mut events = prompted(&agent).await;
         let connection = agent.connection().clone();
         let call = tokio::spawn(async move { connection.call_raw("_nothing", json!({})).await });
-        tokio::time::sleep(Duration::from_millis(50)).await; // All is written and waited for.
+        for heard in ["the prompt", "the call"] {
+            let event = events.next().await;
+            assert!(matches!(event, Some(SessionEvent::Update(_))), "the agent hears {heard}: {event:?}");
+        }
         let begun = Instant::now();
         kill(Pid::from_raw(agent.pid().cast_signed()), Signal::SIGKILL).expect("it lives");
         let event = events.next().await.expect("the turn ends first");

@@ -16,6 +16,7 @@ use agent_client_protocol::{Agent, ByteStreams, Client, Error, on_receive_notifi
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::process::Command;
+use tokio::sync::Notify;
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
 use crate::agent;
@@ -24,15 +25,22 @@ use crate::measure::{Flood, cpu_time};
 /// When a call is taken to wait for ever.
 pub(crate) const NEVER: Duration = Duration::from_secs(2);
 
+/// What the handler saw.
+#[derive(Default)]
+struct Seen {
+    count: AtomicUsize,
+    first: Notify,
+}
+
 /// Takes a flood, and gives the CPU time that it took.
 pub(crate) fn take(flood: Flood) -> Duration {
-    let seen = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::new(Seen::default());
     connected(agent::flooding(flood), flood.stall, &seen, async |connection, _child| {
         let session = opened(&connection).await?;
         let before = cpu_time();
         connection.send_request(prompt(session)).block_task().await?;
         let took = cpu_time() - before;
-        assert_eq!(seen.load(Ordering::Relaxed), flood.updates);
+        assert_eq!(seen.count.load(Ordering::Relaxed), flood.updates);
         opened(&connection).await.expect("the connection lives");
         Ok(took)
     })
@@ -40,11 +48,12 @@ pub(crate) fn take(flood: Flood) -> Duration {
 
 /// From the agent's death to the failure of what waits for it, [`NEVER`] at most.
 pub(crate) fn killed(grandchild: bool) -> Duration {
-    connected(agent::silent(grandchild), Duration::ZERO, &Arc::default(), async |connection, child| {
+    let seen = Arc::new(Seen::default());
+    connected(agent::silent(grandchild), Duration::ZERO, &seen, async |connection, child| {
         let session = opened(&connection).await?;
         let call = connection.send_request(prompt(session)).block_task();
         let death = async {
-            tokio::time::sleep(Duration::from_millis(50)).await; // All is written and waited for.
+            seen.first.notified().await; // By that the agent says that it heard.
             let begun = Instant::now();
             kill(child, Signal::SIGKILL).expect("it lives");
             begun
@@ -62,7 +71,7 @@ pub(crate) fn killed(grandchild: bool) -> Duration {
 fn connected(
     (program, args): (OsString, Vec<String>),
     stall: Duration,
-    seen: &Arc<AtomicUsize>,
+    seen: &Arc<Seen>,
     client: impl AsyncFnOnce(ConnectionTo<Agent>, Pid) -> Result<Duration, Error>,
 ) -> Duration {
     let seen = Arc::clone(seen);
@@ -78,7 +87,8 @@ fn connected(
             .on_receive_notification(
                 async move |update: SessionNotification, _| {
                     black_box(update);
-                    if seen.fetch_add(1, Ordering::Relaxed) == 0 && !stall.is_zero() {
+                    if seen.count.fetch_add(1, Ordering::Relaxed) == 0 {
+                        seen.first.notify_one();
                         tokio::time::sleep(stall).await;
                     }
                     Ok(())

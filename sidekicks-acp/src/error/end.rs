@@ -52,9 +52,9 @@ impl End {
         matches!(self, Self::SessionClosed | Self::ReaderStalled)
     }
 
-    /// Nobody reads what the agent says any more, and nothing else is known.
-    pub(crate) fn reader_gone() -> Self {
-        Self::Failed("the task that reads is gone".to_owned())
+    /// Nobody reads or writes any more, and nothing else is known.
+    pub(crate) fn task_gone() -> Self {
+        Self::Failed("the task that reads or writes is gone".to_owned())
     }
 
     /// How the process ended, where there was one and it ended by itself.

@@ -85,7 +85,7 @@ impl Drop for Keeper {
         // Before `process` is dropped, which may reap it: if the runtime is shut down and this task with it, nothing
         // of the agent may go on, and nobody may signal its number later.
         self.group.give_up();
-        self.router.end(End::reader_gone()); // It has ended, unless this task was dropped or panicked.
+        self.router.end(End::task_gone()); // It has ended, unless this task was dropped or panicked.
     }
 }
 
@@ -232,7 +232,7 @@ impl Drop for HeardAll {
     fn drop(&mut self) {
         self.0.send_if_modified(|end| {
             let first = end.is_none();
-            end.get_or_insert_with(End::reader_gone);
+            end.get_or_insert_with(End::task_gone);
             first
         });
     }

@@ -39,6 +39,16 @@ impl Secrets {
         }
     }
 
+    /// The text without what may be the beginning of a secret at its end, where it was cut.
+    pub(super) fn without_a_cut_one<'t>(&self, text: &'t str) -> &'t str {
+        let ends_with = |secret: &&str| {
+            (SHORTEST..secret.len()).rev().find(|&n| text.as_bytes().ends_with(&secret.as_bytes()[..n]))
+        };
+        let longest = self.0.iter().map(String::as_str).filter_map(|secret| ends_with(&secret)).max().unwrap_or(0);
+        let end = (0..=text.len() - longest).rev().find(|&end| text.is_char_boundary(end));
+        &text[..end.unwrap_or(0)]
+    }
+
     pub(super) fn hidden_in_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for secret in &self.0 {
@@ -52,10 +62,8 @@ impl Secrets {
     /// Of a message: as it is, or, where it holds a secret, written anew without it.
     pub(super) fn hidden_in_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
         // Without an escape a secret stands in the text as it is.
-        if !json.contains('\\') && !self.0.iter().any(|secret| json.contains(secret)) {
-            return Cow::Borrowed(json);
-        }
-        if self.0.is_empty() {
+        let suspicious = json.contains('\\') || self.0.iter().any(|secret| json.contains(secret));
+        if self.0.is_empty() || !suspicious {
             return Cow::Borrowed(json);
         }
         let mut value = crate::raw::value(json);
@@ -79,6 +87,8 @@ impl Secrets {
                 let set = server.get_mut(list).and_then(Value::as_array_mut);
                 for value in set.into_iter().flatten().filter_map(|variable| variable.get_mut("value")) {
                     if let Value::String(secret) = value.take() {
+                        // What follows the scheme, as in "Bearer …", is secret by itself.
+                        self.look_for(secret.split_once(' ').map_or("", |(_, token)| token));
                         self.add(secret);
                     }
                     *value = HIDDEN.into();
@@ -96,7 +106,9 @@ impl Secrets {
                     *text = hidden;
                 }
             }
-            Value::Number(number) if self.0.contains(&number.to_string()) => *value = HIDDEN.into(),
+            Value::Number(number) if matches!(self.hidden_in_text(&number.to_string()), Cow::Owned(_)) => {
+                *value = HIDDEN.into();
+            }
             Value::Array(list) => list.iter_mut().for_each(|element| self.hide_in(element)),
             Value::Object(fields) => {
                 let hidden = std::mem::take(fields).into_iter().map(|(key, mut value)| {
@@ -150,7 +162,7 @@ mod tests {
         let mut secrets = Secrets::default();
         let ours = concat!(
             r#"{"method":"session/new","params":{"mcpServers":[{"name":"m","env":[{"name":"N","value":"1"},"#,
-            r#"{"name":"KEY","value":"hunter22"}]},{"headers":[{"name":"Authorization","value":"Bearer x"}]}],"cwd":"/1"}}"#
+            r#"{"name":"KEY","value":"hunter22"}]},{"headers":[{"name":"Authorization","value":"Bearer token7"}]}],"cwd":"/1"}}"#
         );
         let hidden = secrets.hidden_in_ours(ours);
         let expected = concat!(
@@ -158,6 +170,10 @@ mod tests {
             r#"{"name":"KEY","value":"[hidden]"}]},{"headers":[{"name":"Authorization","value":"[hidden]"}]}],"cwd":"/1"}}"#
         );
         assert_eq!(hidden, expected);
-        assert_eq!(secrets.hidden_in_text("KEY=hunter22 Bearer x 1"), "KEY=[hidden] [hidden] 1");
+        assert_eq!(secrets.hidden_in_text("KEY=hunter22 Bearer token7 token7 1"), "KEY=[hidden] [hidden] [hidden] 1");
+        assert_eq!(secrets.hidden_in_json(r#"{"a":-1.5,"b":"hunter22"}"#), r#"{"a":-1.5,"b":"[hidden]"}"#);
+        assert_eq!(secrets.without_a_cut_one("KEY=hunter2"), "KEY=");
+        assert_eq!(secrets.without_a_cut_one("KEY=hun"), "KEY=hun");
+        assert_eq!(secrets.without_a_cut_one(""), "");
     }
 }

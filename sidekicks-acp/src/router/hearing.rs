@@ -117,7 +117,7 @@ impl Router {
         }
         state.traffic.unknown += 1;
         match session {
-            Ok(session) if state.sessions.get_mut(&session).is_some() || state.sessions.may_come(&session) => {
+            Ok(session) if state.sessions.knows(&session) || state.sessions.may_come(&session) => {
                 state.deliver(session, SessionEvent::Notification(notification), size);
             }
             _ => state.aside(ConnectionEvent::Notification(notification), size),

@@ -91,7 +91,8 @@ impl State {
     }
 
     fn question<O: Outcome>(&mut self, outbox: &Arc<Outbox>, request: RawJson) -> Arc<Question<O>> {
-        Arc::new(Question::on_the_wire(self.number(), request, Arc::clone(outbox)))
+        self.asked += 1;
+        Arc::new(Question::on_the_wire(self.asked, request, Arc::clone(outbox)))
     }
 
     fn ask(&mut self, session: SessionId, asked: SessionEvent, question: Arc<dyn OpenQuestion>, size: usize) {
@@ -106,6 +107,9 @@ impl State {
 
     /// The agent takes its request back.
     pub(super) fn withdraw(&mut self, request: &str) {
+        if self.sessions.withdraw_early(request) {
+            return;
+        }
         if let Some(question) = self.questions.take(request) {
             if question.cancel().is_ok() {
                 self.aside(ConnectionEvent::Withdrawn(question.id()), 0);

@@ -23,6 +23,13 @@ pub(super) fn in_memory(raw: &str) -> usize {
     size_of::<SessionEvent>() + 2 * raw.len()
 }
 
+/// Adds `queue` to those whose readers are to be woken, once for all that one chunk brings.
+pub(super) fn feed(fed: &mut Vec<Arc<Queue>>, queue: &Arc<Queue>) {
+    if !fed.iter().any(|known| Arc::ptr_eq(known, queue)) {
+        fed.push(Arc::clone(queue));
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     known: HashMap<SessionId, Session>,
@@ -66,12 +73,12 @@ impl Router {
             SessionOrigin::Load(id) => ("session/load", Some(id)),
             SessionOrigin::Resume(id) => ("session/resume", Some(id)),
         };
+        let request = self.written(method, Some(params))?;
         let mut state = self.lock();
         if let Some(id) = id.filter(|id| state.sessions.is_read(id)) {
             return Err(CallError::AlreadyOpen(id.clone()));
         }
-        let call = state.number();
-        self.send(call, method, params)?;
+        let call = self.send(request)?;
         let queue = Arc::new(Queue::new(state.queue_limit, Arc::clone(&self.drained)));
         match id {
             Some(id) => {
@@ -130,7 +137,9 @@ impl State {
             }
             Ok(session) => {
                 let id = session.id.clone();
-                queue.push(SessionEvent::Opened(Ok(session)), 0);
+                let size = in_memory(session.raw.as_str());
+                queue.push(SessionEvent::Opened(Ok(session)), size);
+                feed(&mut self.fed, queue);
                 if let Some(session) = self.sessions.of(&id, queue) {
                     session.opened = true;
                 } else if opening.id.is_none() {
@@ -169,14 +178,8 @@ impl State {
     pub(super) fn deliver(&mut self, session: SessionId, event: SessionEvent, size: usize) {
         let dropped = match self.sessions.known.get(&session) {
             Some(known) => {
-                let dropped = known.queue.add(event, size);
-                if !self.fed.iter().any(|queue| Arc::ptr_eq(queue, &known.queue)) {
-                    self.fed.push(Arc::clone(&known.queue));
-                }
-                if dropped.is_some() && known.turn.is_none() && known.opened {
-                    self.forget_session(&session);
-                }
-                dropped
+                feed(&mut self.fed, &known.queue);
+                known.queue.add(event, size)
             }
             None => self.sessions.keep(session, event, size),
         };
@@ -215,12 +218,16 @@ impl Sessions {
 
     /// Whether something for this session, which is not known, may belong to one that is being opened.
     pub(super) fn may_come(&self, session: &SessionId) -> bool {
-        self.nameless > 0 && !self.known.contains_key(session)
+        self.nameless > 0 && !self.knows(session)
     }
 
     /// This session, if it is the one that speaks through `queue`.
     fn of(&mut self, session: &SessionId, queue: &Arc<Queue>) -> Option<&mut Session> {
         self.known.get_mut(session).filter(|known| Arc::ptr_eq(&known.queue, queue))
+    }
+
+    pub(super) fn knows(&self, session: &SessionId) -> bool {
+        self.known.contains_key(session)
     }
 
     fn is_read(&self, session: &SessionId) -> bool {
@@ -245,13 +252,19 @@ impl Sessions {
         self.early = others;
         for (_, event, size) in ours {
             self.early_bytes -= size;
-            match &event {
-                SessionEvent::Permission(asked) => known.questions.add(asked.question()),
-                SessionEvent::Elicitation(asked) => known.questions.add(asked.question()),
-                _ => {}
+            if let Some(question) = event.question() {
+                known.questions.add(question);
             }
             known.queue.push(event, size);
         }
+    }
+
+    /// Drops a question that was taken back before its session is known, which answers it. Tells whether there was one.
+    pub(super) fn withdraw_early(&mut self, request: &str) -> bool {
+        let asked = |event: &SessionEvent| event.question().is_some_and(|question| question.is_request(request));
+        let withdrawn = self.early.iter().position(|(_, event, _)| asked(event)).and_then(|at| self.early.remove(at));
+        self.early_bytes -= withdrawn.as_ref().map_or(0, |(_, _, size)| *size);
+        withdrawn.is_some()
     }
 
     /// An agent must not give the id of a session that is still read to another one.
@@ -276,7 +289,7 @@ impl Sessions {
 
 impl OpenedSession {
     /// Reads the answer to an opening; `id` is that of a session that was asked for by its id.
-    fn read(raw: RawJson, id: Option<&SessionId>) -> Result<Self, CallError> {
+    pub(super) fn read(raw: RawJson, id: Option<&SessionId>) -> Result<Self, CallError> {
         let answer = raw.to_value();
         let id = match id {
             Some(id) => id.clone(),

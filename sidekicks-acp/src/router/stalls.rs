@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::turns::say_cancel;
 use super::{Pending, Router, State};
 use crate::error::End;
 use crate::session::Queue;
@@ -56,8 +55,8 @@ impl Router {
         }
         let Some(session) = queue.session().cloned() else { return };
         tracing::warn!(%session, "nobody reads this session, and others wait; it is given up");
-        if state.end_session(&self.outbox, queue, &End::ReaderStalled) {
-            say_cancel(&self.outbox, &session); // Nobody would see what the agent goes on to do.
+        if let Some(prompt) = state.end_session(&self.outbox, queue, &End::ReaderStalled) {
+            self.outbox.cancel(prompt, &session); // Nobody would see what the agent goes on to do.
         }
     }
 }
@@ -72,7 +71,7 @@ impl State {
     /// Since when somebody waits for what comes after the unread of `queue`: a call, or the turn of another session.
     fn held_up_behind(&self, queue: &Arc<Queue>) -> Option<Instant> {
         let calls = self.pending.values().filter_map(|expected| match &expected.who {
-            Pending::Prompt(_) => None,
+            Pending::Prompt(_) | Pending::Late => None,
             Pending::Open(opening) if opening.queue.is_crowded() => None, // It waits for its own reader.
             Pending::Call(reply) | Pending::Close(_, reply) if reply.is_closed() => None, // Nobody waits for it.
             _ => Some(expected.since),

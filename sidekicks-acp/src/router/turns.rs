@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 use tokio::time::Instant;
 
-use super::sessions::Session;
+use super::sessions::{Session, feed, in_memory};
 use super::{Expected, Pending, Router, State};
 use crate::error::{CallError, End};
 use crate::outbox::Outbox;
 use crate::raw::RawJson;
-use crate::schema::SessionId;
+use crate::schema::{ContentBlock, SessionId};
 use crate::session::{PromptId, Queue, SessionEvent, StopReason, TurnEnd};
 
 /// A prompt that the agent has not answered.
@@ -22,17 +22,22 @@ pub(super) struct Turn {
 }
 
 impl Router {
-    pub(crate) fn prompt(&self, session: &SessionId, content: &Value) -> Result<PromptId, CallError> {
+    pub(crate) fn prompt(&self, session: &SessionId, content: &[ContentBlock]) -> Result<PromptId, CallError> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Params<'a> {
+            session_id: &'a SessionId,
+            prompt: &'a [ContentBlock],
+        }
+        let request = self.written("session/prompt", Some(&Params { session_id: session, prompt: content }))?;
         let mut state = self.lock();
-        let prompt = state.number();
         let Some(open) = state.sessions.opened_mut(session) else {
             return Err(self.not_open(session));
         };
         if open.turn.is_some() {
             return Err(CallError::PromptPending);
         }
-        let params = json!({ "sessionId": session, "prompt": content });
-        self.send(prompt, "session/prompt", &params)?;
+        let prompt = self.send(request)?;
         open.turn = Some(Turn { prompt, since: Instant::now(), cancelled: false });
         self.expect(&mut state, prompt, Pending::Prompt(session.clone()));
         Ok(PromptId(prompt))
@@ -58,7 +63,7 @@ impl Router {
             return Ok(());
         }
         turn.cancelled = true;
-        say_cancel(&self.outbox, session);
+        self.outbox.cancel(turn.prompt, session);
         for question in open.questions.cancel() {
             open.queue.push(SessionEvent::Withdrawn(question.id()), 0);
         }
@@ -66,35 +71,32 @@ impl Router {
     }
 }
 
-/// Tells the agent to stop, before everything that waits to be written.
-pub(super) fn say_cancel(outbox: &Outbox, session: &SessionId) {
-    outbox.notify_first("session/cancel", &json!({ "sessionId": session }));
-}
-
 impl State {
     pub(super) fn turn_ended(&mut self, session: &SessionId, prompt: u64, outcome: Result<RawJson, CallError>) {
         let Some(open) = self.sessions.get_mut(session).filter(|open| open.is_in_turn(prompt)) else { return };
         open.turn = None;
         let end = outcome.map(TurnEnd::read);
-        open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(prompt), end }, 0);
-        if open.queue.is_abandoned() {
+        let size = end.as_ref().map_or(0, |end| in_memory(end.raw.as_str()));
+        let unread = open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(prompt), end }, size);
+        feed(&mut self.fed, &open.queue);
+        if unread.is_some() {
             self.forget_session(session);
         }
     }
 
-    /// Ends the session of this queue, which the connection outlives. Gives whether a prompt was pending that the agent
-    /// has.
-    pub(super) fn end_session(&mut self, outbox: &Outbox, queue: &Arc<Queue>, end: &End) -> bool {
-        let Some(mut open) = self.sessions.take(queue) else { return false };
+    /// Ends the session of this queue, which the connection outlives. Gives the prompt that was pending, if the agent has
+    /// it.
+    pub(super) fn end_session(&mut self, outbox: &Outbox, queue: &Arc<Queue>, end: &End) -> Option<u64> {
+        let mut open = self.sessions.take(queue)?;
         for question in open.questions.cancel() {
             open.queue.push(SessionEvent::Withdrawn(question.id()), 0);
         }
-        let mut at_work = false;
-        if let Some(turn) = open.turn {
-            self.pending.remove(&turn.prompt);
-            at_work = !outbox.take_back(turn.prompt);
-            let failed = CallError::Ended { end: end.clone(), sent: at_work };
-            open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(turn.prompt), end: Err(failed) }, 0);
+        let mut at_work = None;
+        if let Some(Turn { prompt, .. }) = open.turn {
+            self.pending.remove(&prompt);
+            at_work = Some(prompt).filter(|prompt| !outbox.take_back(*prompt));
+            let failed = CallError::Ended { end: end.clone(), sent: at_work.is_some() };
+            open.queue.push(SessionEvent::TurnEnded { prompt: PromptId(prompt), end: Err(failed) }, 0);
         }
         let opening = |expected: &Expected| matches!(&expected.who, Pending::Open(it) if Arc::ptr_eq(&it.queue, queue));
         match self.pending.extract_if(|_, expected| opening(expected)).next() {

@@ -2,11 +2,8 @@
 
 /// The part of `line` between the decoration around it: white space, byte order marks and escape sequences.
 pub(crate) fn undecorated(line: &[u8]) -> &[u8] {
-    let start = decoration(line);
-    let mut line = &line[start..];
     // What follows a message is at most white space and escape sequences; only the former is cheap to see from the end.
-    line = line.trim_ascii_end();
-    line
+    line[decoration(line)..].trim_ascii_end()
 }
 
 /// The length of the decoration that `bytes` starts with.

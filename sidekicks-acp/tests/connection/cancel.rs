@@ -145,3 +145,44 @@ async fn an_agent_that_floods_while_it_is_cancelled_hears_it() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_cancel_that_was_not_written_goes_with_its_turn() {
+    let (done, heard) = oneshot::channel();
+    let (prompted, in_turn) = oneshot::channel();
+    let (end, wait) = oneshot::channel();
+    let connection = connect(async move |mut peer: Peer| {
+        peer.shake_hands().await;
+        peer.open("s1").await;
+        let prompt = peer.prompted().await;
+        prompted.send(()).unwrap();
+        wait.await.unwrap();
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.notify("vendor/ended", json!({})).await;
+        // Only now it reads on.
+        let mut methods = Vec::new();
+        for _ in 0..2 {
+            methods.push(peer.hear().await.unwrap()["method"].clone());
+        }
+        done.send(methods).unwrap();
+        peer.farewell().await;
+    })
+    .await;
+    let mut events = opened(&connection).await;
+    connection.prompt(&s1(), text("go")).unwrap();
+    in_turn.await.unwrap();
+    // It fills the pipe, so that the cancel stays in the outbox.
+    let large = tokio::spawn({
+        let connection = connection.clone();
+        async move { connection.call_raw("vendor/large", json!(["x".repeat(1 << 20)])).await }
+    });
+    tokio::task::yield_now().await;
+    connection.cancel(&s1()).unwrap();
+    end.send(()).unwrap();
+    assert_eq!(word(&next(&mut events).await.unwrap()), "end_turn sent=true");
+    connection.event().await.unwrap();
+    connection.prompt(&s1(), text("again")).unwrap();
+    assert_eq!(heard.await.unwrap(), ["vendor/large", "session/prompt"]);
+    connection.close();
+    assert_eq!(large.await.unwrap().unwrap_err().code(), "closed");
+}

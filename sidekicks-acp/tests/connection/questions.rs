@@ -226,3 +226,19 @@ async fn a_question_that_outlives_its_events_ends_with_the_connection() {
     connection.close();
     assert_eq!(asked.select("y"), Err(AnswerError::AlreadySettled));
 }
+
+#[tokio::test]
+async fn a_question_that_is_taken_back_before_its_session_is_known_is_not_asked() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands().await;
+        let open = peer.expect("session/new").await;
+        peer.ask(&json!("q"), "s1", json!({}), &[("y", "allow_once")]).await;
+        peer.say("s1", "early").await;
+        peer.notify("$/cancel_request", json!({"requestId": "q"})).await;
+        assert_eq!(peer.answer(&json!("q")).await["outcome"]["outcome"], "cancelled");
+        peer.reply(&open, json!({"sessionId": "s1"})).await;
+    })
+    .await;
+    let mut events = connection.open(OpenSession::new("/tmp")).unwrap();
+    assert_eq!(rest(&mut events).await, ["opened s1", "early (late)", "ended: connection-lost"]);
+}

@@ -391,3 +391,21 @@ async fn a_closing_that_is_answered_late_takes_effect_all_the_same() {
     assert_eq!(rest(&mut events).await, ["ended: session-closed"]);
     assert_eq!(connection.traffic().stray_replies, 0);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_opened_too_late_is_closed() {
+    let connection = connect(async |mut peer: Peer| {
+        peer.shake_hands_with(everything()).await;
+        let open = peer.expect("session/new").await;
+        assert_eq!(peer.expect("$/cancel_request").await["params"]["requestId"], open["id"]);
+        peer.reply(&open, json!({"sessionId": "s1"})).await;
+        let close = peer.expect("session/close").await;
+        assert_eq!(close["params"], json!({"sessionId": "s1"}));
+        peer.reply(&close, json!({})).await;
+    })
+    .await;
+    let mut events = connection.open(OpenSession::new("/tmp")).unwrap();
+    assert_eq!(rest(&mut events).await, ["not opened: timeout"]);
+    assert_eq!(connection.closed().await, End::OutputClosed);
+    assert_eq!(connection.traffic().stray_replies, 0);
+}
