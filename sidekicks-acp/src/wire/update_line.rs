@@ -50,6 +50,62 @@ fn once<T>(field: &mut Option<T>, value: T) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raw::RawJson;
+    use crate::wire::message::Parts;
+    use crate::wire::{Addressed, Message};
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    /// What the general path makes of a line.
+    fn in_general(line: &str) -> Option<UpdateLine> {
+        let message = serde_json::from_str::<Parts<'_>>(line).ok().and_then(Parts::message);
+        let Some(Message::Notification { method, params: Some(params) }) = message else { return None };
+        let to: Addressed<'_> = serde_json::from_str(params.get()).ok().filter(|_| method == "session/update")?;
+        Some(UpdateLine { session: to.session_id, update: Update::new(RawJson::copied(to.update?)) })
+    }
+
+    const PIECES: &[&str] = &[
+        "\"params\":{},",
+        "\"params\":{\"sessionId\":\"t\"},",
+        "\"sessionId\":\"t\",",
+        "\"sessionUpdate\":\"tool_call\",",
+        "\"sessionUpdate\":\"agent_thought_chunk\",",
+        "\"update\":null,",
+        "\"method\":\"session/update\",",
+        "\"method\":\"other\",",
+        "\"id\":1,",
+        "\"_meta\":{\"a\":[1]},",
+        "\\ud83d",
+        "\\u0061",
+        "\u{c}",
+        " \t\r",
+        "\"",
+        "{",
+        "}",
+        ",",
+        "1",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
+
+        #[test]
+        fn what_is_read_in_one_pass_is_what_would_be_read_in_general(
+            bends in proptest::collection::vec((0..200usize, prop::sample::select(PIECES), 0..12usize), 0..4),
+        ) {
+            let mut line = concat!(
+                r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":"#,
+                r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}}}"#
+            ).to_owned();
+            for (at, piece, gone) in bends {
+                let at = at % line.len();
+                line.replace_range(at..(at + gone / 6 * gone).min(line.len()), piece);
+            }
+            if let Some(read) = UpdateLine::read(&line) {
+                prop_assert_eq!(Some(read), in_general(&line), "{}", line);
+            }
+        }
+    }
 
     #[test]
     fn the_usual_shape_is_read_and_nothing_else() {

@@ -1,5 +1,8 @@
 //! A connection against a scripted agent.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod calls;
 mod cancel;
 mod handshake;
@@ -9,35 +12,15 @@ mod sessions;
 
 use std::time::Duration;
 
-use sidekicks_acp::schema::{ContentBlock, SessionId, SessionUpdate, TextContent};
+use common::{PATIENCE, next, opened, s1, text};
+use sidekicks_acp::schema::{ContentBlock, SessionId, SessionUpdate};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{
     AgentConnection, ConnectOptions, Connection, OpenSession, PermissionRequest, SessionEvent, SessionEvents,
 };
 
-const PATIENCE: Duration = Duration::from_secs(200);
-
 async fn connect<S: Future<Output = ()> + Send + 'static>(script: impl FnOnce(Peer) -> S) -> Connection {
     testing::connect(script, &ConnectOptions::default()).await.expect("the script shakes hands")
-}
-
-fn text(text: &str) -> Vec<ContentBlock> {
-    vec![ContentBlock::Text(TextContent::new(text))]
-}
-
-fn s1() -> SessionId {
-    SessionId::new("s1")
-}
-
-async fn next(events: &mut SessionEvents) -> Option<SessionEvent> {
-    tokio::time::timeout(PATIENCE, events.next()).await.expect("the next event comes")
-}
-
-async fn opened(connection: &Connection) -> SessionEvents {
-    let mut events = connection.open(OpenSession::new("/tmp")).unwrap();
-    let first = next(&mut events).await;
-    assert!(matches!(first, Some(SessionEvent::Opened(Ok(_)))), "{first:?}");
-    events
 }
 
 async fn question(events: &mut SessionEvents) -> PermissionRequest {

@@ -5,6 +5,9 @@
 //! and ends the turn, so the events show that the connection goes on. Rows about processes are in
 //! `tests/hostile_process.rs`.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod calls;
 mod end;
 mod forms;

@@ -1,18 +1,13 @@
 //! Where a hostile agent meets a connection.
 
-use std::time::Duration;
-
+pub(crate) use crate::common::{next, opened, s1, text};
 use serde_json::Value;
-use sidekicks_acp::schema::{ContentBlock, SessionId, SessionUpdate, TextContent};
+use sidekicks_acp::schema::{ContentBlock, SessionUpdate};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{
-    AgentConnection, CallError, ConnectOptions, Connection, OpenSession, PermissionRequest, SessionEvent,
-    SessionEvents, Traffic,
+    AgentConnection, CallError, ConnectOptions, Connection, PermissionRequest, SessionEvent, SessionEvents, Traffic,
 };
 use tokio::sync::mpsc;
-
-/// More than anything here takes; the time is paused, so it passes at once where nothing can happen any more.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(1_000);
 
 /// The longest line.
 pub(crate) const LINE: usize = 16 * 1024;
@@ -108,25 +103,6 @@ pub(crate) fn options() -> ConnectOptions {
 
 pub(crate) async fn connect<S: Future<Output = ()> + Send + 'static>(script: impl FnOnce(Peer) -> S) -> Connection {
     testing::connect(script, &options()).await.expect("the script shakes hands")
-}
-
-pub(crate) fn s1() -> SessionId {
-    SessionId::new("s1")
-}
-
-pub(crate) fn text(text: &str) -> Vec<ContentBlock> {
-    vec![ContentBlock::Text(TextContent::new(text))]
-}
-
-pub(crate) async fn next(events: &mut SessionEvents) -> Option<SessionEvent> {
-    tokio::time::timeout(PATIENCE, events.next()).await.expect("the next event comes")
-}
-
-pub(crate) async fn opened(connection: &Connection) -> SessionEvents {
-    let mut events = connection.open(OpenSession::new("/tmp")).unwrap();
-    let first = next(&mut events).await;
-    assert!(matches!(first, Some(SessionEvent::Opened(Ok(_)))), "{first:?}");
-    events
 }
 
 /// All events up to the end of the connection or of the queue.
