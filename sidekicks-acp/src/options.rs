@@ -49,6 +49,10 @@ pub struct ConnectOptions {
     pub limits: Limits,
     /// Writes down what goes over the wire.
     pub recorder: Option<Recorder>,
+    /// Names the agent in the variable `SIDEKICKS_AGENT`, by which all its processes are found again, whoever looks at them.
+    /// Characters other than ASCII letters, digits, `.`, `_` and `-` are replaced there. Default: empty.
+    #[cfg(feature = "process")]
+    pub label: String,
     #[cfg(feature = "process")]
     pub(crate) on_stderr: Option<OnLine>,
 }
@@ -92,6 +96,8 @@ impl Default for ConnectOptions {
             stall_timeout: Duration::from_secs(30),
             limits: Limits::default(),
             recorder: None,
+            #[cfg(feature = "process")]
+            label: String::new(),
             #[cfg(feature = "process")]
             on_stderr: None,
         }

@@ -4,11 +4,16 @@ mod command;
 mod family;
 mod group;
 mod keeper;
+mod listing;
+mod marker;
 mod stderr;
+mod sweep;
 #[expect(unsafe_code, reason = "setsid in the child and waitid without reaping have no safe form that every Unix has")]
 mod sys;
 
 use std::fmt;
+use std::future::{Future, pending, ready};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +30,7 @@ use crate::{AgentConnection, Connection};
 use command::Spawned;
 use group::Group;
 use keeper::{Keeper, Orders};
+use marker::Marker;
 use stderr::{Listeners, Stderr};
 
 /// A running agent: the process and its [`Connection`].
@@ -33,16 +39,16 @@ use stderr::{Listeners, Stderr};
 /// other groups; it waits for nothing and needs no runtime.
 pub struct AgentProcess {
     connection: Connection,
-    guard: Guard,
+    guard: KillOnDrop,
     pid: u32,
     orders: Arc<Orders>,
     report: watch::Receiver<Option<Arc<StopReport>>>,
 }
 
 /// Kills the agent with its descendants when dropped. After the process was reaped that does nothing.
-struct Guard(Arc<Group>);
+struct KillOnDrop(Arc<Group>);
 
-impl Drop for Guard {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         self.0.kill();
     }
@@ -55,14 +61,37 @@ impl AgentProcess {
     ///
     /// # Errors
     /// When the program cannot be started, leaves, does not answer in time, or does not speak version 1 of ACP. It has
-    /// been stopped by then.
+    /// been stopped and [`reaped`](Self::reaped) by then.
     pub async fn start(
         command: &AgentCommand,
         options: &ConnectOptions,
         stop: &StopPolicy,
     ) -> Result<Self, StartError> {
+        Self::start_unless(command, options, stop, pending()).await
+    }
+
+    /// [`start`](Self::start), unless `give_up` is ready first. Then it is stopped, with no more patience than for one
+    /// that did not become ready, and the failure is [`StartFailure::GivenUp`].
+    ///
+    /// Dropping the future is quicker, but then nobody knows when the process is gone; here it is when this returns.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start), and when it is given up.
+    pub async fn start_unless(
+        command: &AgentCommand,
+        options: &ConnectOptions,
+        stop: &StopPolicy,
+        give_up: impl Future<Output = ()> + Send,
+    ) -> Result<Self, StartError> {
         let about = |failure: StartFailure| StartError { program: Some(command.program.clone()), ..failure.into() };
-        let Spawned { guard, mut process, pid } = command.spawn().await.map_err(about)?;
+        let mut give_up = pin!(give_up);
+        tokio::select! {
+            biased;
+            () = &mut give_up => return Err(about(StartFailure::GivenUp)),
+            () = ready(()) => {}
+        }
+        let marker = Marker::next(&options.label);
+        let Spawned { guard, mut process, pid } = command.spawn(marker).await.map_err(about)?;
         let wire = Wire::new(options);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
@@ -84,7 +113,12 @@ impl AgentProcess {
         };
         let report = keeper.run(options.limits.clone());
 
-        match wire.shake_hands(options).await {
+        let shaken = tokio::select! {
+            biased;
+            () = &mut give_up => Err(StartFailure::GivenUp),
+            shaken = wire.shake_hands(options) => shaken,
+        };
+        match shaken {
             Ok(connection) => {
                 orders.is_ready();
                 Ok(Self { connection, guard, pid: pid.unsigned_abs(), orders, report })
@@ -93,6 +127,7 @@ impl AgentProcess {
                 // An agent may print one sentence and leave: what it said is in the error.
                 let noise = router.traffic().noise_lines;
                 orders.stop(StopCause::Asked);
+                closed(report.clone()).await;
                 let report = finished(report).await;
                 let exit = match &failure {
                     StartFailure::Left(End::Exited(exit)) => Some(exit.status),
@@ -134,8 +169,16 @@ impl AgentProcess {
         }
     }
 
-    /// The number of the process, which is also that of its process group. Free for another process once it
-    /// [`stopped`](Self::stopped).
+    /// Waits until the process is reaped and its memory is free. That is when it [`stopped`](Self::stopped), except for
+    /// [`StopStep::Stuck`], which is reported while the process is still there. Any number may wait; cancel-safe.
+    ///
+    /// Where the runtime was shut down, what is left is reaped later, and this returns.
+    pub async fn reaped(&self) {
+        closed(self.report.clone()).await;
+    }
+
+    /// The number of the process, which is also that of its process group. Free for another process once it is
+    /// [`reaped`](Self::reaped).
     pub fn pid(&self) -> u32 {
         self.pid
     }
@@ -176,4 +219,9 @@ fn abandoned() -> StopReport {
 
 async fn finished(mut report: watch::Receiver<Option<Arc<StopReport>>>) -> Option<Arc<StopReport>> {
     report.wait_for(Option::is_some).await.ok().and_then(|report| report.clone())
+}
+
+/// Waits until nobody can report any more.
+async fn closed(mut report: watch::Receiver<Option<Arc<StopReport>>>) {
+    while report.changed().await.is_ok() {}
 }

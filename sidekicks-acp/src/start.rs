@@ -54,6 +54,9 @@ pub enum StartFailure {
     /// It did not answer the handshake in time.
     #[error("it was not ready within {} seconds", .0.as_secs_f32())]
     TimedOut(Duration),
+    /// Whoever started it gave it up before it was ready.
+    #[error("it was given up before it was ready")]
+    GivenUp,
     /// It refused the handshake, or its answer makes no sense.
     #[error("the handshake failed")]
     Handshake(#[source] CallError),
@@ -75,6 +78,7 @@ impl StartError {
             StartFailure::Spawn(_) => "start-failed",
             StartFailure::Left(end) => end.code(),
             StartFailure::TimedOut(_) => "start-timeout",
+            StartFailure::GivenUp => "agent-stopped",
             StartFailure::Handshake(error) => error.code(),
             StartFailure::UnsupportedVersion { .. } => "unsupported-version",
         }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use tokio::process::{Child, Command};
 
-use super::Guard;
+use super::KillOnDrop;
 use super::group::Group;
+use super::marker::{self, Marker};
 use super::sys;
 use crate::start::StartFailure;
 
@@ -51,7 +52,7 @@ pub enum Isolation {
 /// A program that runs, before anybody looks after it.
 pub(super) struct Spawned {
     /// Kills what was started if nobody takes it over. It stands before `process`, whose drop may reap.
-    pub(super) guard: Guard,
+    pub(super) guard: KillOnDrop,
     pub(super) process: Child,
     pub(super) pid: i32,
 }
@@ -105,8 +106,8 @@ impl AgentCommand {
         self
     }
 
-    /// Starts it with all three streams in pipes. If the future is dropped, so is what was started.
-    pub(super) async fn spawn(&self) -> Result<Spawned, StartFailure> {
+    /// Starts it with all three streams in pipes, marked. If the future is dropped, so is what was started.
+    pub(super) async fn spawn(&self, marker: Marker) -> Result<Spawned, StartFailure> {
         if let Some(path) = &self.cwd {
             let usable = std::fs::metadata(path).and_then(|about| match about.is_dir() {
                 true => Ok(()),
@@ -122,6 +123,7 @@ impl AgentCommand {
         for (name, value) in &self.env {
             command.env(name, value);
         }
+        command.env(marker::NAME, marker.value());
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
@@ -137,7 +139,7 @@ impl AgentCommand {
             let process = command.spawn()?;
             let pid = process.id().and_then(|pid| i32::try_from(pid).ok()).ok_or(io::ErrorKind::NotFound)?;
             // If the future is dropped meanwhile, this comes back to nobody, and the guard kills.
-            let guard = Guard(Arc::new(Group::new(pid)));
+            let guard = KillOnDrop(Arc::new(Group::new(pid, marker)));
             io::Result::Ok(Spawned { guard, process, pid })
         });
         let started = started.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));

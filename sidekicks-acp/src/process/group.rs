@@ -6,7 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::family;
+use super::family::{self, Member};
+use super::marker::Marker;
 
 /// A process group whose leader has not been reaped.
 ///
@@ -14,11 +15,17 @@ use super::family;
 /// same lock as every signal, and empties it.
 pub(super) struct Group {
     leader: Mutex<Option<Pid>>,
+    marker: Marker,
 }
 
 impl Group {
-    pub(super) fn new(leader: i32) -> Self {
-        Self { leader: Mutex::new(Some(Pid::from_raw(leader))) }
+    pub(super) fn new(leader: i32, marker: Marker) -> Self {
+        Self { leader: Mutex::new(Some(Pid::from_raw(leader))), marker }
+    }
+
+    /// What everybody of the agent carries.
+    pub(super) fn marker(&self) -> &Marker {
+        &self.marker
     }
 
     /// Signals every process of the group. After the reap nobody.
@@ -32,7 +39,7 @@ impl Group {
     /// Kills the group, and the leader's descendants in other groups as far as the system lists them.
     pub(super) fn kill(&self) {
         if let Some(leader) = *self.lock() {
-            kill_family(leader);
+            kill_family(leader, &self.marker);
         }
     }
 
@@ -46,7 +53,7 @@ impl Group {
     /// Kills it for the last time: from here on somebody else reaps the leader, at a time that is not known here.
     pub(super) fn give_up(&self) {
         if let Some(leader) = self.lock().take() {
-            kill_family(leader);
+            kill_family(leader, &self.marker);
         }
     }
 
@@ -55,14 +62,15 @@ impl Group {
     }
 }
 
-fn kill_family(leader: Pid) {
+/// Waits for nothing, so that a fork under way may escape: whoever reaps the leader sweeps once more.
+fn kill_family(leader: Pid, marker: &Marker) {
     // Stopped first, so that nobody leaves the group while the others are looked for; afterwards nobody's parent tells.
     let _ = killpg(leader, Signal::SIGSTOP);
-    let others = family::descendants(leader.as_raw());
+    let others = family::descendants(leader.as_raw(), marker);
     let _ = killpg(leader, Signal::SIGKILL);
-    others.into_iter().for_each(|member| {
-        member.kill();
-    });
+    let kill = |members: Vec<Member>| members.into_iter().filter(|member| member.kill()).count();
+    kill(others);
+    kill(family::marked(&marker.entry()));
 }
 
 impl fmt::Debug for Group {

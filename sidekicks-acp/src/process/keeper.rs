@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::family::{self, Member, POLL};
 use super::group::Group;
 use super::stderr::Stderr;
+use super::sweep::{DISAPPEARING, sweep};
 use super::sys;
 use crate::connection::listen;
 use crate::error::{End, Exit, ExitStatus, StopCause};
@@ -95,11 +96,9 @@ const EXIT_AFTER_EOF: Duration = Duration::from_millis(40);
 /// How often the process is looked at although no SIGCHLD came: a program may have taken the signal from us.
 const TICK: Duration = Duration::from_millis(500);
 
-/// How long a killed process may take to disappear.
-const DISAPPEARING: Duration = Duration::from_millis(500);
-
 impl Keeper {
-    /// Begins; the receiver gets the report when everything is over.
+    /// Begins; the receiver gets the report when everything is over, or when the process is stuck. It is closed once the
+    /// process is reaped.
     pub(super) fn run(mut self, limits: Limits) -> watch::Receiver<Option<Arc<StopReport>>> {
         let (report, receiver) = watch::channel(None);
         let (heard_all, eof) = watch::channel(None);
@@ -154,7 +153,7 @@ impl Keeper {
         watch.reader.abort();
         let reaped = self.group.reaped(|| self.process.try_wait());
         tracing::debug!(pid = self.pid, ?reaped, ?step, "agent process reaped");
-        account.swept = sweep(before).await;
+        account.swept = self.sweep(before).await;
         account.took = begun.elapsed();
         account.stderr = self.stderr.tail();
         if status.is_some() {
@@ -163,8 +162,16 @@ impl Keeper {
     }
 
     async fn descendants(&self) -> Vec<Member> {
-        let pid = self.pid;
-        tokio::task::spawn_blocking(move || family::descendants(pid)).await.unwrap_or_default()
+        let (pid, group) = (self.pid, Arc::clone(&self.group));
+        let look = move || family::descendants(pid, group.marker());
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
+    }
+
+    /// Kills those of `before` that are still there, and whoever carries the marker of this agent.
+    async fn sweep(&self, before: Vec<Member>) -> usize {
+        let entry = self.group.marker().entry();
+        let swept = move || sweep(before, || family::marked(&entry));
+        tokio::task::spawn_blocking(swept).await.unwrap_or_default()
     }
 
     /// Waits for the last words on both streams, for `grace` at most: what the agent left behind may hold them open.
@@ -255,20 +262,6 @@ async fn left_after(leader: i32, within: Duration) -> usize {
             () = sleep(POLL) => {}
         }
     }
-}
-
-/// Kills those of `before` that are still there, and waits until they are not.
-async fn sweep(before: Vec<Member>) -> usize {
-    let killed =
-        tokio::task::spawn_blocking(move || before.into_iter().filter(|member| member.kill()).collect::<Vec<_>>());
-    let mut left = killed.await.unwrap_or_default();
-    let swept = left.len();
-    let until = Instant::now() + DISAPPEARING;
-    while !left.is_empty() && Instant::now() < until {
-        sleep(POLL).await;
-        left.retain(|member| member.kill());
-    }
-    swept
 }
 
 /// Why the time of an agent is over.

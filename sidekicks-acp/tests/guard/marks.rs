@@ -1,0 +1,62 @@
+//! The agents of these tests are short shell scripts. Each carries a number of its own as an argument of its `sleep`s, by
+//! which its leftovers are found.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use sidekicks_acp::{AgentCommand, StopPolicy};
+
+/// Reads the handshake and answers it.
+pub(crate) const READY: &str = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}';"#;
+
+/// Does nothing until its stdin is closed.
+pub(crate) const OBEY: &str = "while read line; do :; done";
+
+/// A number that only one test's processes have on their command line.
+pub(crate) fn mark() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("8{}{:03}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+pub(crate) fn shell(script: impl AsRef<str>) -> AgentCommand {
+    AgentCommand::new("sh").args(["-c", script.as_ref()])
+}
+
+/// Short waits, for agents that need a signal.
+pub(crate) fn quick() -> StopPolicy {
+    let mut policy = StopPolicy::default();
+    policy.eof = Duration::from_millis(400);
+    policy.term = Duration::from_millis(300);
+    policy
+}
+
+/// Waits until `there` is true of the command lines with this mark.
+pub(crate) async fn until(mark: &str, there: impl Fn(&[String]) -> bool) {
+    let begun = Instant::now();
+    loop {
+        let lines = marked(mark);
+        if there(&lines) {
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{lines:?}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// The command lines of live processes with this mark, without those that only have it in a script.
+pub(crate) fn marked(mark: &str) -> Vec<String> {
+    let listed = std::process::Command::new("ps").args(["-A", "-o", "stat=,args="]).output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let lines = listed.lines().filter(|line| !line.trim_start().starts_with('Z') && line.contains(mark));
+    lines.map(str::to_owned).collect()
+}
+
+/// Waits until a `sleep` of each of `count` processes with this mark runs: a shell needs a moment to start them.
+pub(crate) async fn asleep(mark: &str, count: usize) {
+    until(mark, |lines| lines.iter().filter(|line| line.ends_with(&format!("sleep {mark}"))).count() == count).await;
+}
+
+/// Waits until nothing with this mark is alive: death takes its time.
+pub(crate) async fn nothing_left(mark: &str) {
+    until(mark, <[String]>::is_empty).await;
+}
