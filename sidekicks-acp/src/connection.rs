@@ -85,8 +85,8 @@ impl Connection {
         self.inner.router.end(End::Closed);
     }
 
-    /// The same, for a reason.
-    pub(crate) fn stop(&self, cause: StopCause) {
+    /// The same with [`End::Stopped`], for those who stop an agent that is no process.
+    pub fn stop(&self, cause: StopCause) {
         self.inner.router.end(End::Stopped(cause));
     }
 

@@ -57,7 +57,7 @@ impl Borrow {
 }
 
 /// Counts the starts of one agent: a session lives in one generation only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Generation(pub u64);
 
 /// A borrowed connection. Dropping it gives the connection back; nothing is awaited and no runtime is needed.
@@ -296,6 +296,9 @@ pub enum ConnectError {
     /// There is no agent of this name.
     #[error("there is no such agent")]
     Unknown,
+    /// The agent was stopped by this program while it was waited for.
+    #[error("the agent was stopped")]
+    Stopped,
     /// No connection is handed out any more.
     #[error("the agents are shut down")]
     Closed,
@@ -314,6 +317,7 @@ impl ConnectError {
             Self::WouldDeadlock => "would-deadlock",
             Self::TooLarge => "too-large",
             Self::Unknown => "unknown-agent",
+            Self::Stopped => "agent-stopped",
             Self::Closed => "closed",
             Self::Other(_) => "connection-lost",
         }

@@ -15,7 +15,6 @@ use std::fmt;
 use std::future::{Future, pending, ready};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -207,14 +206,7 @@ impl fmt::Debug for AgentProcess {
 
 /// The report where the task that looked after the process was dropped with its runtime: the group was killed then.
 fn abandoned() -> StopReport {
-    StopReport {
-        step: StopStep::Kill,
-        status: None,
-        stragglers: 0,
-        swept: 0,
-        took: Duration::ZERO,
-        stderr: String::new(),
-    }
+    StopReport::new(StopStep::Kill, None)
 }
 
 async fn finished(mut report: watch::Receiver<Option<Arc<StopReport>>>) -> Option<Arc<StopReport>> {

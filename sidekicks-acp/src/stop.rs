@@ -74,3 +74,11 @@ pub struct StopReport {
     /// The end of what it wrote to stderr. The agent's text, control characters and all.
     pub stderr: String,
 }
+
+impl StopReport {
+    /// An agent that ended so, with nothing else to tell.
+    pub fn new(step: StopStep, status: impl Into<Option<ExitStatus>>) -> Self {
+        let status = status.into();
+        Self { step, status, stragglers: 0, swept: 0, took: Duration::ZERO, stderr: String::new() }
+    }
+}

@@ -78,6 +78,8 @@ pub enum StopCause {
     Reload,
     /// The program asked for it.
     Asked,
+    /// It used more memory than it may.
+    Memory,
     /// It did not obey; see [`Lease::condemn`](crate::Lease::condemn).
     Condemned,
 }

@@ -1,0 +1,5 @@
+//! The decisions, watched from outside.
+
+mod laws;
+mod scripts;
+mod world;
