@@ -299,7 +299,7 @@ impl Core {
         let backoff = self.rules.backoff.clone();
         let Some(slot) = self.alive(agent, generation) else { return };
         let Phase::Running(running) = &slot.phase else { return };
-        if now < running.since + backoff.young {
+        if now - running.since < backoff.young {
             let error = Arc::new(slot.left_too_soon(end.clone()));
             slot.failed(error, &backoff, now);
         }

@@ -20,17 +20,20 @@ pub(super) struct Failures {
     until: Option<Instant>,
 }
 
+/// For a time that cannot be told: about a century.
+const FAR: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 impl Failures {
     pub(super) fn record(&mut self, error: Arc<StartError>, policy: &Backoff, now: Instant) {
         self.last = Some(error);
         self.times.push_back(now);
         let window = self.window.unwrap_or(policy.window);
-        while self.times.len() > policy.failures || self.times.front().is_some_and(|&time| now >= time + window) {
+        while self.times.len() > policy.failures || self.times.front().is_some_and(|&time| now - time >= window) {
             self.times.pop_front();
         }
         if let Some(&oldest) = self.times.front().filter(|_| self.times.len() == policy.failures) {
-            self.until = Some(oldest + window);
-            self.window = Some((window * 2).min(policy.longest.max(window)));
+            self.until = oldest.checked_add(window).or_else(|| now.checked_add(FAR));
+            self.window = Some(window.saturating_mul(2).min(policy.longest.max(window)));
         }
     }
 
@@ -80,6 +83,8 @@ mod tests {
     #[test]
     fn nothing_is_ever_waited_for_where_no_number_is_given() {
         assert_eq!(waits(&Backoff { failures: 0, ..Backoff::default() }, &[0, 0, 0, 0]), [0, 0, 0, 0]);
+        let for_ever = Backoff { failures: 1, window: Duration::MAX, ..Backoff::default() };
+        assert!(waits(&for_ever, &[0, 60]).into_iter().all(|wait| wait > 1_000_000_000));
         assert_eq!(waits(&Backoff { failures: 1, ..Backoff::default() }, &[0, 60]), [60, 120]);
     }
 }

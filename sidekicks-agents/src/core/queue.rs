@@ -163,7 +163,7 @@ impl Core {
     /// Who asks for a running agent goes before somebody who waits for room, since nothing has to be stopped for them.
     /// Once that one has waited for long, those who came later stay behind, so that an agent becomes idle.
     pub(super) fn lend(&mut self, blocked: &Blocked, now: Instant) {
-        let is_over = |&(_, since): &(Ticket, Instant)| since + self.rules.max_bypass <= now;
+        let is_over = |&(_, since): &(Ticket, Instant)| now - since >= self.rules.max_bypass;
         let overtaken = blocked.first.filter(is_over).map(|(ticket, _)| ticket);
         let mut behind = false;
         for waiter in std::mem::take(&mut self.queue) {

@@ -1,13 +1,16 @@
 //! What holds whatever happens.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use sidekicks_acp::{AgentName, ConnectError, StopCause};
+use tokio::time::Instant;
 
 use super::world::{Live, MAX_BYPASS, MIB, World, spec};
-use crate::core::{Effect, Input, Returned};
+use crate::core::{Effect, Input, Returned, Ticket};
 use crate::specs::Specs;
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -152,7 +155,7 @@ impl World {
                         ConnectError::Start(_) if matches!(act, Act::Fail(_)) => {}
                         ConnectError::Start(_) | ConnectError::NoRoom { .. } => {
                             // Who has just come with no time at all is not among those who waited before.
-                            assert!(waiter.is_none_or(|(_, deadline)| deadline.is_some_and(|end| end <= self.now)));
+                            assert!(waiter.is_none_or(|(_, deadline, _)| deadline.is_some_and(|end| end <= self.now)));
                         }
                         ConnectError::Stopped => assert!(matches!(act, Act::Stop(_) | Act::StopAll)),
                         ConnectError::Backoff { last: _, retry_after } => {
@@ -162,7 +165,15 @@ impl World {
                         ConnectError::TooLarge => {
                             assert!(NAMES.iter().any(|name| self.is_pinned(&(*name).into())));
                         }
-                        ConnectError::Unknown | ConnectError::WouldDeadlock => {}
+                        ConnectError::WouldDeadlock => {
+                            let owner = match act {
+                                Act::Borrow { owner, .. } => OWNERS[*owner].map(Into::into),
+                                _ => waiter.and_then(|(_, _, owner)| owner.clone()),
+                            };
+                            let holds = |live: &Live| live.leases.values().any(|held| *held == owner);
+                            assert!(owner.is_some() && self.live.values().any(holds), "{owner:?} holds nothing");
+                        }
+                        ConnectError::Unknown => {}
                         other => panic!("{other}"),
                     }
                 }
@@ -266,14 +277,19 @@ impl World {
         }
     }
 
-    /// Everybody is done and everything gets on, until nobody waits.
+    /// Everything gets on, and everybody lets go who does not wait themselves, until nobody waits.
     fn come_to_rest(&mut self) {
         for _ in 0..2_000 {
             if self.waiting.is_empty() {
                 return;
             }
-            if !self.lent.is_empty() {
-                self.returned(0, Returned::Done);
+            let waits =
+                |owner: &Option<Arc<str>>| owner.is_some() && self.waiting.iter().any(|waiter| waiter.owner == *owner);
+            let lets_go = |(agent, _, lease): &(AgentName, _, _)| {
+                !self.live.get(agent).and_then(|live| live.leases.get(lease)).is_some_and(waits)
+            };
+            if let Some(place) = self.lent.iter().position(lets_go) {
+                self.returned(place, Returned::Done);
             } else if let Some((name, live)) = self.live.iter().find(|(_, live)| live.stopping || !live.ready) {
                 let name = name.to_string();
                 if live.stopping {
@@ -293,9 +309,9 @@ impl World {
 
 /// What was known before something happened.
 struct Before {
-    live: std::collections::BTreeMap<AgentName, Live>,
-    generations: std::collections::BTreeMap<AgentName, u64>,
-    waiting: Vec<(crate::core::Ticket, Option<tokio::time::Instant>)>,
+    live: BTreeMap<AgentName, Live>,
+    generations: BTreeMap<AgentName, u64>,
+    waiting: Vec<(Ticket, Option<Instant>, Option<Arc<str>>)>,
 }
 
 fn specs() -> impl Strategy<Value = Specs> {
@@ -325,7 +341,7 @@ proptest! {
             let before = Before {
                 live: world.live.clone(),
                 generations: world.generations.clone(),
-                waiting: world.waiting.iter().map(|waiter| (waiter.ticket, waiter.deadline)).collect(),
+                waiting: world.waiting.iter().map(|waiter| (waiter.ticket, waiter.deadline, waiter.owner.clone())).collect(),
             };
             let Some(effects) = world.act(act) else { continue };
             world.check_done(&before, act, &effects);

@@ -1,0 +1,80 @@
+//! Several agents with room for one: each is started when it is spoken to, and the one before it makes room.
+//!
+//! ```sh
+//! cargo run -p examples --bin take_turns -- "what is this project?" "opencode acp" "gemini --acp" "kimi acp"
+//! ```
+//!
+//! Whatever way it ends, the agents end too: Ctrl-C, SIGTERM and SIGHUP stop them politely, pressing Ctrl-C again hurries,
+//! and the guard ends them when this program is killed.
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+
+use sidekicks_acp::{AgentCommand, AgentName};
+use sidekicks_agents::{AgentSpec, Options, Specs, Supervisor};
+use sidekicks_conversations::{AgentProfile, Conversations, Event, PartKind};
+use tokio::signal::unix::{SignalKind, signal};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let prompt = arguments.next().ok_or("usage: take_turns PROMPT AGENT_COMMAND...")?;
+    let mut specs = Specs::new();
+    for line in arguments {
+        let mut words = shlex::split(&line).ok_or("a quote is not closed")?.into_iter();
+        let program = words.next().ok_or("an agent's command is empty")?;
+        specs = specs.agent(line, AgentSpec::new(AgentCommand::new(program).args(words)));
+    }
+    specs.max_running = NonZeroUsize::new(1);
+    let names: Vec<AgentName> = specs.agents.keys().cloned().collect();
+
+    let agents = Supervisor::new(Options::default());
+    agents.apply(specs)?;
+
+    let talk = talk(agents.clone(), names, prompt);
+    let [mut interrupt, mut terminate, mut hangup] =
+        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?];
+    let outcome = tokio::select! {
+        outcome = talk => outcome,
+        _ = interrupt.recv() => Err("interrupted".into()),
+        _ = terminate.recv() => Err("terminated".into()),
+        _ = hangup.recv() => Err("hung up".into()),
+    };
+    tokio::select! {
+        reports = agents.shutdown() => {
+            reports.iter().for_each(|(name, report)| eprintln!("[{name} ended by {:?}]", report.step));
+        }
+        () = async { while interrupt.recv().await.is_some() { agents.hurry() } } => {}
+    }
+    outcome
+}
+
+/// Says the prompt to each of them, twice around.
+async fn talk(agents: Supervisor, names: Vec<AgentName>, prompt: String) -> Result<(), Box<dyn Error>> {
+    let cwd = std::env::current_dir()?;
+    let directory = move |name: &AgentName| Some(AgentProfile::new(agents.agent(name.clone()), &cwd));
+    let conversations = Conversations::new(directory, sidekicks_conversations::Options::default());
+    let mut events = conversations.subscribe();
+    for name in names.iter().chain(&names) {
+        println!("== {name}");
+        let conversation = conversations.with(name).ok_or("the directory knows every name")?;
+        conversation.send(&*prompt)?;
+        while let Some(event) = events.next().await {
+            match &*event {
+                Event::MessageDelta { kind: PartKind::Text, text: Some(text), .. } => print!("{text}"),
+                Event::MessageUpdated { message, .. } => {
+                    message.error.iter().for_each(|error| eprintln!("[{}]", error.message));
+                }
+                Event::PermissionRequested(asked) => {
+                    let no = asked.options.iter().find(|option| option.kind == "reject_once");
+                    // It fails where the question was taken back meanwhile.
+                    let _ = conversation.answer(&asked.id, no.map_or("", |option| &option.id));
+                }
+                Event::TurnChanged { turn, .. } if !turn.busy => break,
+                _ => {}
+            }
+        }
+        println!();
+    }
+    Ok(())
+}
