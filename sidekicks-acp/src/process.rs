@@ -4,11 +4,16 @@ mod command;
 mod family;
 mod group;
 mod keeper;
+mod program;
 mod stderr;
-#[expect(unsafe_code, reason = "setsid in the child and waitid without reaping have no safe form that every Unix has")]
+#[expect(
+    unsafe_code,
+    reason = "what a child does before it executes, and waitid without reaping, have no safe form that every Unix has"
+)]
 mod sys;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +30,7 @@ use crate::{AgentConnection, Connection};
 use command::Spawned;
 use group::Group;
 use keeper::{Keeper, Orders};
+use program::Unusable;
 use stderr::{Listeners, Stderr};
 
 /// A running agent: the process and its [`Connection`].
@@ -61,8 +67,13 @@ impl AgentProcess {
         options: &ConnectOptions,
         stop: &StopPolicy,
     ) -> Result<Self, StartError> {
-        let about = |failure: StartFailure| StartError { program: Some(command.program.clone()), ..failure.into() };
-        let Spawned { guard, mut process, pid } = command.spawn().await.map_err(about)?;
+        let about = |failure: StartFailure, resolved: Option<PathBuf>| StartError {
+            program: Some(command.program.clone()),
+            resolved,
+            ..failure.into()
+        };
+        let spawned = command.spawn().await.map_err(|Unusable { failure, resolved }| about(failure, resolved))?;
+        let Spawned { guard, mut process, pid, file } = spawned;
         let wire = Wire::new(options);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
@@ -99,7 +110,7 @@ impl AgentProcess {
                     _ => None, // What it did after we stopped it is no news.
                 };
                 let stderr = report.map_or_else(|| stderr.tail(), |report| report.stderr.clone());
-                Err(StartError { exit, stderr, noise, ..about(failure) })
+                Err(StartError { exit, stderr, noise, ..about(failure, Some(file)) })
             }
         }
     }

@@ -1,5 +1,7 @@
 //! What went wrong with a message, as data.
 
+use std::fmt::Display;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -91,7 +93,7 @@ impl Failure {
     }
 
     fn of_start(error: &StartError) -> Self {
-        let mut this = Self::new(error.code(), reason(&error.failure), error.phase(), false);
+        let mut this = Self::new(error.code(), reason(error), error.phase(), false);
         this.program = error.program.as_ref().map(|program| program.to_string_lossy().into_owned());
         match &error.failure {
             StartFailure::Handshake(CallError::Agent(error)) => this = this.with_agent(error),
@@ -128,13 +130,23 @@ impl Failure {
 }
 
 /// What the system or the agent says of it; what kind of failure it is says the code.
-fn reason(failure: &StartFailure) -> String {
-    match failure {
-        StartFailure::NotExecutable(error) | StartFailure::Spawn(error) => error.to_string(),
-        StartFailure::BadCwd { path, source } => format!("{}: {source}", path.display()),
-        StartFailure::Handshake(error) => call_reason(error),
-        StartFailure::UnsupportedVersion { theirs } => theirs.clone(),
-        other => other.to_string(),
+fn reason(error: &StartError) -> String {
+    let at = |path: &Path, why: &dyn Display| format!("{}: {why}", path.display());
+    match (&error.failure, &error.resolved) {
+        (StartFailure::NotFound { path }, _) if !path.is_empty() => path.to_string_lossy().into_owned(),
+        (StartFailure::BadCwd { path, source }, _) => at(path, source),
+        (StartFailure::BadInterpreter { interpreter: Some(interpreter), source }, _) => {
+            format!("{interpreter:?}: {source}")
+        }
+        (StartFailure::NotExecutable(source), Some(file))
+        | (StartFailure::BadInterpreter { interpreter: None, source }, Some(file)) => at(file, source),
+        (StartFailure::NoSuchFile | StartFailure::NotAProgram, Some(file)) => file.display().to_string(),
+        (StartFailure::NotExecutable(source) | StartFailure::Busy(source) | StartFailure::Spawn(source), _) => {
+            source.to_string()
+        }
+        (StartFailure::Handshake(error), _) => call_reason(error),
+        (StartFailure::UnsupportedVersion { theirs }, _) => theirs.clone(),
+        (other, _) => other.to_string(),
     }
 }
 
