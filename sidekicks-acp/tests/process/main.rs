@@ -3,6 +3,7 @@
 //! The agents are short shell scripts. Each carries a number of its own as an argument of its `sleep`s, by which its
 //! leftovers are found.
 
+mod cycles;
 mod drops;
 mod ends;
 mod inheritance;
@@ -10,6 +11,7 @@ mod single;
 mod spawning;
 mod starts;
 mod stops;
+mod wrappers;
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -35,6 +35,16 @@ async fn a_single_agent_is_kept_between_leases_and_started_again() {
     assert_eq!((report.step, report.swept), (StopStep::Term, 1), "{report:?}");
     nothing_left(&mark).await;
 
+    // A handshake that hangs is given up with the borrow, and nothing is left for a stop to do.
+    let hanging = shell(format!("sleep {mark}; {READY}"));
+    let agent = SingleAgent::with(hanging, ConnectOptions::default(), quick());
+    tokio::select! {
+        lease = agent.borrow(Borrow::default()) => panic!("{lease:?}"),
+        () = until(&mark, |lines| !lines.is_empty()) => {}
+    }
+    assert!(agent.stop().await.is_none());
+    nothing_left(&mark).await;
+
     let absent = SingleAgent::new(AgentCommand::new("no-such-agent-anywhere"));
     assert_eq!(absent.borrow(Borrow::default()).await.unwrap_err().code(), "program-not-found");
 }

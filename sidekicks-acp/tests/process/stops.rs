@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use sidekicks_acp::{AgentProcess, ConnectOptions, ExitStatus, Isolation, StopPolicy, StopStep};
+use serde_json::json;
+use sidekicks_acp::{AgentConnection, AgentProcess, ConnectOptions, ExitStatus, StopPolicy, StopStep};
 
-use crate::{READY, mark, nothing_left, quick, shell, start_with, until};
+use crate::{ISOLATIONS, READY, mark, nothing_left, quick, shell, start_with, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stop_order_ends_every_kind_of_agent() {
@@ -41,7 +42,7 @@ async fn the_stop_order_ends_every_kind_of_agent() {
             0,
         ),
     ];
-    for isolation in [Isolation::Group, Isolation::Session] {
+    for isolation in ISOLATIONS {
         for Case { agent, step, status, stragglers, swept } in &cases {
             let mark = mark();
             let script = format!("{READY} {}", agent.replace("MARK", &mark));
@@ -77,4 +78,60 @@ async fn hurry_skips_the_waits() {
     assert_eq!(report.step, StopStep::Kill);
     assert!(begun.elapsed() < Duration::from_secs(3), "{report:?}");
     nothing_left(&mark).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_of_its_own_does_not_save_a_grandchild() {
+    if std::process::Command::new("perl").arg("-v").output().is_err() {
+        println!("skipped: there is no perl, which can make a process group");
+        return;
+    }
+    for isolation in ISOLATIONS {
+        let mark = mark();
+        let grandchild = format!("perl -e 'setpgrp(0, 0); $SIG{{TERM}} = \"IGNORE\"; exec \"sleep\", \"{mark}\"'");
+        let script = format!("{READY} {grandchild} & while read line; do :; done");
+        let agent = start_with(shell(script).isolation(isolation), &StopPolicy::default()).await.unwrap();
+        until(&mark, |lines| lines.iter().any(|line| line.starts_with("sleep"))).await;
+        let report = agent.stop().await;
+        assert_eq!((report.step, report.stragglers, report.swept), (StopStep::Eof, 0, 1), "{isolation:?}: {report:?}");
+        nothing_left(&mark).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_does_not_wait_for_what_a_deaf_agent_was_sent() {
+    for isolation in ISOLATIONS {
+        let mark = mark();
+        let agent =
+            start_with(shell(format!("{READY} exec sleep {mark}")).isolation(isolation), &quick()).await.unwrap();
+        // More than a pipe holds, so the writer is stuck in the middle of it.
+        let connection = agent.connection().clone();
+        let call = tokio::spawn(async move { connection.call_raw("x", json!("x".repeat(1 << 20))).await });
+        until(&mark, |lines| lines.iter().any(|line| line.starts_with("sleep"))).await;
+        let report = agent.stop().await;
+        assert_eq!((report.step, report.stragglers), (StopStep::Term, 0), "{report:?}");
+        assert_eq!(call.await.unwrap().unwrap_err().code(), "agent-stopped");
+        nothing_left(&mark).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_gets_the_same_report() {
+    for isolation in ISOLATIONS {
+        let mark = mark();
+        let command = shell(format!("{READY} exec sleep {mark}")).isolation(isolation);
+        let agent = start_with(command.clone(), &quick()).await.unwrap();
+        let (first, second, waited) = tokio::join!(agent.stop(), agent.stop(), agent.stopped());
+        assert_eq!((first.step, &first, &first), (StopStep::Term, &second, &waited));
+
+        let agent = start_with(command, &StopPolicy::default()).await.unwrap();
+        agent.kill();
+        agent.kill();
+        let (stopped, waited) = tokio::join!(agent.stop(), agent.stopped());
+        assert_eq!((stopped.status, &stopped), (Some(ExitStatus::Signal(9)), &waited));
+        agent.kill(); // Its number may be another's by now.
+        agent.hurry();
+        assert_eq!(agent.stop().await, waited);
+        nothing_left(&mark).await;
+    }
 }
