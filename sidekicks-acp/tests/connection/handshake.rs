@@ -45,7 +45,10 @@ async fn a_start_that_fails_says_how() {
     .await;
     assert_eq!(
         (code, text.as_str()),
-        ("connection-lost", "it left before it was ready: the agent closed the connection")
+        (
+            "connection-lost",
+            "it left before it was ready: the agent closed the connection; this agent is no longer maintained"
+        )
     );
     let (code, text) = failed(async |mut peer: Peer| {
         let request = peer.expect("initialize").await;

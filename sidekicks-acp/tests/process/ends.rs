@@ -8,7 +8,7 @@ use sidekicks_acp::{
     AgentConnection, AgentProcess, CallError, ConnectOptions, End, ExitStatus, OpenSession, SessionEvent, StopStep,
 };
 
-use crate::{READY, mark, nothing_left, quick, shell, start};
+use crate::{ISOLATIONS, READY, mark, nothing_left, quick, shell, start};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_is_seen_at_once_with_its_last_words() {
@@ -16,8 +16,8 @@ async fn a_crash_is_seen_at_once_with_its_last_words() {
         ("echo bye >&2; exit 7", ExitStatus::Code(7), "bye"),
         ("echo one >&2; echo two >&2; kill -9 $$", ExitStatus::Signal(9), "one\ntwo"),
     ];
-    for (script, status, stderr) in cases {
-        let agent = start(shell(format!("{READY} read line; {script}"))).await.unwrap();
+    for ((script, status, stderr), isolation) in cases.iter().flat_map(|case| ISOLATIONS.map(|how| (*case, how))) {
+        let agent = start(shell(format!("{READY} read line; {script}")).isolation(isolation)).await.unwrap();
         let begun = Instant::now();
         let call = agent.connection().call_raw("vendor/crash", json!({})).await;
         let Err(CallError::Ended { end: End::Exited(exit), sent: true }) = call else { panic!("{call:?}") };
@@ -29,16 +29,20 @@ async fn a_crash_is_seen_at_once_with_its_last_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_exit_is_seen_although_a_grandchild_holds_the_pipes() {
-    let mark = mark();
-    let agent = start(shell(format!("{READY} sleep {mark} & read line; exit 4"))).await.unwrap();
-    let call = tokio::time::timeout(Duration::from_secs(5), agent.connection().call_raw("x", json!({}))).await.unwrap();
-    assert!(
-        matches!(&call, Err(CallError::Ended { end: End::Exited(exit), .. }) if exit.status.code() == Some(4)),
-        "{call:?}"
-    );
-    let report = agent.stop().await;
-    assert_eq!((report.step, report.stragglers), (StopStep::AlreadyExited, 1));
-    nothing_left(&mark).await;
+    for isolation in ISOLATIONS {
+        let mark = mark();
+        let command = shell(format!("{READY} sleep {mark} & read line; exit 4")).isolation(isolation);
+        let agent = start(command).await.unwrap();
+        let call = agent.connection().call_raw("x", json!({}));
+        let call = tokio::time::timeout(Duration::from_secs(5), call).await.unwrap();
+        assert!(
+            matches!(&call, Err(CallError::Ended { end: End::Exited(exit), .. }) if exit.status.code() == Some(4)),
+            "{isolation:?} {call:?}"
+        );
+        let report = agent.stop().await;
+        assert_eq!((report.step, report.stragglers), (StopStep::AlreadyExited, 1), "{isolation:?}");
+        nothing_left(&mark).await;
+    }
 }
 
 #[tokio::test]
@@ -75,9 +79,12 @@ async fn the_last_words_of_an_agent_are_kept_although_nobody_reads_yet() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_closes_its_output_is_stopped() {
-    let mark = mark();
-    let agent = start(shell(format!("{READY} exec >&-; exec sleep {mark}"))).await.unwrap();
-    assert_eq!(agent.closed().await, End::OutputClosed);
-    nothing_left(&mark).await;
-    assert_eq!(agent.stop().await.step, StopStep::Term);
+    for isolation in ISOLATIONS {
+        let mark = mark();
+        let command = shell(format!("{READY} exec >&-; exec sleep {mark}")).isolation(isolation);
+        let agent = start(command).await.unwrap();
+        assert_eq!(agent.closed().await, End::OutputClosed);
+        nothing_left(&mark).await;
+        assert_eq!(agent.stop().await.step, StopStep::Term, "{isolation:?}");
+    }
 }

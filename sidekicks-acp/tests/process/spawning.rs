@@ -222,7 +222,7 @@ fn without_descriptors_another_try_may_help() {
         let error = start(AgentCommand::new("sh").args(["-c", "exit 3"])).await.unwrap_err();
         assert_eq!(error.code(), "agent-exited");
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
-        for room in 0..4 {
+        for room in 0..2 {
             let open = std::fs::read_dir("/dev/fd").unwrap().count() as u64 - 1;
             setrlimit(Resource::RLIMIT_NOFILE, open + room, hard).unwrap();
             for isolation in ISOLATIONS {
