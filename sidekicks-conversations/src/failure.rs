@@ -1,7 +1,5 @@
 //! What went wrong with a message, as data.
 
-use std::fmt::Display;
-use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -39,7 +37,7 @@ pub struct Failure {
     /// The last lines that the agent wrote to stderr, and those on stdout that were no messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// The program that was to be started.
+    /// The program that was to be started: the file, where one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// When it makes sense to try again, in milliseconds from then.
@@ -93,8 +91,9 @@ impl Failure {
     }
 
     fn of_start(error: &StartError) -> Self {
-        let mut this = Self::new(error.code(), reason(error), error.phase(), false);
-        this.program = error.program.as_ref().map(|program| program.to_string_lossy().into_owned());
+        let mut this = Self::new(error.code(), reason(&error.failure), error.phase(), false);
+        let file = error.resolved.as_ref().map(|file| file.as_os_str()).or(error.program.as_deref());
+        this.program = file.map(|program| program.to_string_lossy().into_owned());
         match &error.failure {
             StartFailure::Handshake(CallError::Agent(error)) => this = this.with_agent(error),
             StartFailure::Left(end) => this = this.with_end(end),
@@ -130,23 +129,18 @@ impl Failure {
 }
 
 /// What the system or the agent says of it; what kind of failure it is says the code.
-fn reason(error: &StartError) -> String {
-    let at = |path: &Path, why: &dyn Display| format!("{}: {why}", path.display());
-    match (&error.failure, &error.resolved) {
-        (StartFailure::NotFound { path }, _) if !path.is_empty() => path.to_string_lossy().into_owned(),
-        (StartFailure::BadCwd { path, source }, _) => at(path, source),
-        (StartFailure::BadInterpreter { interpreter: Some(interpreter), source }, _) => {
-            format!("{interpreter:?}: {source}")
-        }
-        (StartFailure::NotExecutable(source), Some(file))
-        | (StartFailure::BadInterpreter { interpreter: None, source }, Some(file)) => at(file, source),
-        (StartFailure::NoSuchFile | StartFailure::NotAProgram, Some(file)) => file.display().to_string(),
-        (StartFailure::NotExecutable(source) | StartFailure::Busy(source) | StartFailure::Spawn(source), _) => {
-            source.to_string()
-        }
-        (StartFailure::Handshake(error), _) => call_reason(error),
-        (StartFailure::UnsupportedVersion { theirs }, _) => theirs.clone(),
-        (other, _) => other.to_string(),
+fn reason(failure: &StartFailure) -> String {
+    match failure {
+        StartFailure::NotFound { path } if !path.is_empty() => path.to_string_lossy().into_owned(),
+        StartFailure::BadCwd { path, source } => format!("{}: {source}", path.display()),
+        StartFailure::BadInterpreter { interpreter: Some(path), source } => format!("{path:?}: {source}"),
+        StartFailure::BadInterpreter { interpreter: None, source }
+        | StartFailure::NotExecutable(source)
+        | StartFailure::Busy(source)
+        | StartFailure::Spawn(source) => source.to_string(),
+        StartFailure::Handshake(error) => call_reason(error),
+        StartFailure::UnsupportedVersion { theirs } => theirs.clone(),
+        other => other.to_string(),
     }
 }
 

@@ -20,6 +20,8 @@ const SAYS_IT_ALL: &[&str] = &[
     "backpressure",
     "connection-lost",
     "empty-prompt",
+    "not-a-program",
+    "program-missing",
     "start-timeout",
     "too-many-arguments",
     "unknown-agent",
