@@ -6,13 +6,18 @@ mod group;
 mod keeper;
 mod listing;
 mod marker;
+mod program;
 mod stderr;
 mod sweep;
-#[expect(unsafe_code, reason = "setsid in the child and waitid without reaping have no safe form that every Unix has")]
+#[expect(
+    unsafe_code,
+    reason = "what a child does before it executes, and waitid without reaping, have no safe form that every Unix has"
+)]
 mod sys;
 
 use std::fmt;
 use std::future::{Future, pending, ready};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -30,6 +35,7 @@ use command::Spawned;
 use group::Group;
 use keeper::{Keeper, Orders};
 use marker::Marker;
+use program::Unusable;
 use stderr::{Listeners, Stderr};
 
 /// A running agent: the process and its [`Connection`].
@@ -82,15 +88,20 @@ impl AgentProcess {
         stop: &StopPolicy,
         give_up: impl Future<Output = ()> + Send,
     ) -> Result<Self, StartError> {
-        let about = |failure: StartFailure| StartError { program: Some(command.program.clone()), ..failure.into() };
+        let about = |failure: StartFailure, resolved: Option<PathBuf>| StartError {
+            program: Some(command.program.clone()),
+            resolved,
+            ..failure.into()
+        };
         let mut give_up = pin!(give_up);
         tokio::select! {
             biased;
-            () = &mut give_up => return Err(about(StartFailure::GivenUp)),
+            () = &mut give_up => return Err(about(StartFailure::GivenUp, None)),
             () = ready(()) => {}
         }
-        let marker = Marker::next(&options.label);
-        let Spawned { guard, mut process, pid } = command.spawn(marker).await.map_err(about)?;
+        let spawned = command.spawn(Marker::next(&options.label)).await;
+        let spawned = spawned.map_err(|Unusable { failure, resolved }| about(failure, resolved))?;
+        let Spawned { guard, mut process, pid, file } = spawned;
         let wire = Wire::new(options);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
@@ -133,7 +144,7 @@ impl AgentProcess {
                     _ => None, // What it did after we stopped it is no news.
                 };
                 let stderr = report.map_or_else(|| stderr.tail(), |report| report.stderr.clone());
-                Err(StartError { exit, stderr, noise, ..about(failure) })
+                Err(StartError { exit, stderr, noise, ..about(failure, Some(file)) })
             }
         }
     }

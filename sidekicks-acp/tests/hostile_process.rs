@@ -1,6 +1,6 @@
 //! The rows of "Reading" that need a real process: a scripted agent as a program.
 //!
-//! That a process is stopped, and that nothing is left of it, is in `tests/process.rs`.
+//! That a process is stopped, and that nothing is left of it, is in `tests/process`.
 #![cfg(unix)]
 
 use std::time::{Duration, Instant};

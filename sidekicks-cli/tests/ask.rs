@@ -127,8 +127,9 @@ fn an_agent_that_does_not_start_is_explained() {
     for agent in ["no-such-agent --acp", plain, old, newer] {
         for lang in ["en", "fr"] {
             let mark = Mark::new();
-            let (code, stdout, stderr) =
-                run(sidekicks(&mark).args(["ask", "--lang", lang, "--agent-command", agent, "hi"]));
+            let mut ask = sidekicks(&mark);
+            ask.args(["ask", "--lang", lang, "--agent-command", agent, "hi"]).env("PATH", "/usr/bin:/bin");
+            let (code, stdout, stderr) = run(&mut ask);
             assert_eq!((code, stdout.as_str()), (4, ""), "{agent}: {stderr}");
             shown.push_str(&format!("{stderr}\n"));
             mark.nothing_left();

@@ -37,7 +37,7 @@ pub struct Failure {
     /// The last lines that the agent wrote to stderr, and those on stdout that were no messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// The program that was to be started.
+    /// The program that was to be started: the file, where one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// When it makes sense to try again, in milliseconds from then.
@@ -92,8 +92,9 @@ impl Failure {
 
     fn of_start(error: &StartError) -> Self {
         let mut this = Self::new(error.code(), reason(&error.failure), error.phase(), false);
-        this.program = error.program.as_ref().map(|program| program.to_string_lossy().into_owned());
-        match &error.failure {
+        let file = error.resolved.as_ref().map(|file| file.as_os_str()).or(error.program.as_deref());
+        this.program = file.map(|program| program.to_string_lossy().into_owned());
+        match &*error.failure {
             StartFailure::Handshake(CallError::Agent(error)) => this = this.with_agent(error),
             StartFailure::Left(end) => this = this.with_end(end),
             _ => {}
@@ -130,8 +131,13 @@ impl Failure {
 /// What the system or the agent says of it; what kind of failure it is says the code.
 fn reason(failure: &StartFailure) -> String {
     match failure {
-        StartFailure::NotExecutable(error) | StartFailure::Spawn(error) => error.to_string(),
+        StartFailure::NotFound { path } if !path.is_empty() => path.to_string_lossy().into_owned(),
         StartFailure::BadCwd { path, source } => format!("{}: {source}", path.display()),
+        StartFailure::BadInterpreter { interpreter: Some(path), source } => format!("{path:?}: {source}"),
+        StartFailure::BadInterpreter { interpreter: None, source }
+        | StartFailure::NotExecutable(source)
+        | StartFailure::Busy(source)
+        | StartFailure::Spawn(source) => source.to_string(),
         StartFailure::Handshake(error) => call_reason(error),
         StartFailure::UnsupportedVersion { theirs } => theirs.clone(),
         other => other.to_string(),

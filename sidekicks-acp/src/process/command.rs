@@ -1,17 +1,20 @@
 //! What to run, and how it is set apart.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::process::{Child, Command};
 
 use super::KillOnDrop;
 use super::group::Group;
 use super::marker::{self, Marker};
+use super::program::{self, Unusable};
 use super::sys;
 use crate::start::StartFailure;
 
@@ -21,7 +24,11 @@ use crate::start::StartFailure;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentCommand {
-    /// A path, or a name that is looked for on the `PATH`.
+    /// A path, or a name without a slash, which is looked for on the `PATH`.
+    ///
+    /// The `PATH` is the one that the agent has: [`env`](Self::env) and [`env_remove`](Self::env_remove) count, and
+    /// without any it is `/usr/bin:/bin`. A relative path, here or on the `PATH`, starts at [`cwd`](Self::cwd), which
+    /// is our own folder by default.
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
@@ -36,6 +43,16 @@ pub struct AgentCommand {
 }
 
 /// How an agent is set apart, so that a key pressed in our terminal does not reach it and all of it can be signalled.
+///
+/// What a child inherits beside its environment depends on it, as the two are started in different ways:
+///
+/// | | [`Group`](Self::Group) | [`Session`](Self::Session) |
+/// |---|---|---|
+/// | cost of a start | that of the program | a fork as well, which grows with our memory |
+/// | SIGPIPE | as in a fresh program | as in a fresh program |
+/// | SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGCHLD that we ignore | ignored (under `nohup` only SIGKILL ends some) | as in a fresh program |
+/// | signals that the starting thread blocks | blocked | not blocked |
+/// | descriptors that we left open for children | open | closed on Linux 5.11 or newer, else open |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Isolation {
@@ -55,7 +72,11 @@ pub(super) struct Spawned {
     pub(super) guard: KillOnDrop,
     pub(super) process: Child,
     pub(super) pid: i32,
+    /// What was executed.
+    pub(super) file: PathBuf,
 }
+
+static SPAWNING: Mutex<()> = Mutex::new(());
 
 impl AgentCommand {
     /// Runs `program`, without arguments.
@@ -107,16 +128,59 @@ impl AgentCommand {
     }
 
     /// Starts it with all three streams in pipes, marked. If the future is dropped, so is what was started.
-    pub(super) async fn spawn(&self, marker: Marker) -> Result<Spawned, StartFailure> {
-        if let Some(path) = &self.cwd {
-            let usable = std::fs::metadata(path).and_then(|about| match about.is_dir() {
-                true => Ok(()),
-                false => Err(io::ErrorKind::NotADirectory.into()),
-            });
-            usable.map_err(|source| StartFailure::BadCwd { path: path.clone(), source })?;
+    pub(super) async fn spawn(&self, marker: Marker) -> Result<Spawned, Unusable> {
+        let command = self.clone();
+        // Starting forks where a session is made, which takes long in a large program: not on a thread of the runtime.
+        // If the future is dropped meanwhile, what was started comes back to nobody, and its guard kills.
+        tokio::task::spawn_blocking(move || command.spawn_here(marker)).await.unwrap_or_else(|panic| {
+            let failure = StartFailure::Spawn(io::Error::other(panic));
+            Err(Unusable { failure, resolved: None })
+        })
+    }
+
+    fn spawn_here(&self, marker: Marker) -> Result<Spawned, Unusable> {
+        if self.has_nul() {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "no program can be given a NUL byte");
+            return Err(Unusable { failure: StartFailure::Spawn(error), resolved: None });
         }
-        let mut command = Command::new(&self.program);
-        command.args(&self.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(path) = &self.cwd {
+            program::enterable(path).map_err(|source| {
+                let failure = StartFailure::BadCwd { path: path.clone(), source };
+                Unusable { failure, resolved: None }
+            })?;
+        }
+        let file = program::find(&self.program, &self.path(), self.cwd.as_deref().unwrap_or(Path::new("")))?;
+        match self.execute(&file, &marker) {
+            Ok((process, pid)) => {
+                let guard = KillOnDrop(Arc::new(Group::new(pid, marker)));
+                Ok(Spawned { guard, process, pid, file })
+            }
+            Err(error) => {
+                let failure = program::explained(error, &file, self.cwd.as_deref());
+                Err(Unusable { failure, resolved: Some(file) })
+            }
+        }
+    }
+
+    fn has_nul(&self) -> bool {
+        let variables = self.env.iter().flat_map(|(name, value)| [name, value]);
+        let cwd = self.cwd.iter().map(|cwd| cwd.as_os_str());
+        let texts = self.args.iter().chain(variables).chain(&self.env_remove).chain([&self.program]);
+        texts.map(OsString::as_os_str).chain(cwd).any(|text| text.as_bytes().contains(&0))
+    }
+
+    /// The `PATH` that the agent has, which is also the one that it is looked for in.
+    fn path(&self) -> OsString {
+        let set = self.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+        let ours = || if self.env_remove.iter().any(|name| name == "PATH") { None } else { env::var_os("PATH") };
+        set.or_else(ours).unwrap_or_else(|| program::DEFAULT_PATH.into())
+    }
+
+    fn execute(&self, file: &Path, marker: &Marker) -> io::Result<(Child, i32)> {
+        let mut command = Command::new(file);
+        // Programs with several names look at the one they were called by.
+        command.arg0(&self.program).args(&self.args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for name in &self.env_remove {
             command.env_remove(name);
         }
@@ -134,24 +198,13 @@ impl AgentCommand {
                 command.process_group(0);
             }
         }
-        // Starting forks where a session is made, which takes long in a large program: not on a thread of the runtime.
-        let started = tokio::task::spawn_blocking(move || {
-            let process = command.spawn()?;
-            let pid = process.id().and_then(|pid| i32::try_from(pid).ok()).ok_or(io::ErrorKind::NotFound)?;
-            // If the future is dropped meanwhile, this comes back to nobody, and the guard kills.
-            let guard = KillOnDrop(Arc::new(Group::new(pid, marker)));
-            io::Result::Ok(Spawned { guard, process, pid })
-        });
-        let started = started.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
-        started.map_err(|error| self.explained(error))
-    }
-
-    fn explained(&self, error: io::Error) -> StartFailure {
-        match error.kind() {
-            io::ErrorKind::NotFound => StartFailure::NotFound,
-            io::ErrorKind::PermissionDenied => StartFailure::NotExecutable(error),
-            _ => StartFailure::Spawn(error),
-        }
+        // Where a pipe cannot be made and marked in one call, a child that is started between the two would keep
+        // another's stdin open, and that one would never see its end.
+        let _one_at_a_time =
+            (!cfg!(target_os = "linux")).then(|| SPAWNING.lock().unwrap_or_else(PoisonError::into_inner));
+        let process = command.spawn()?;
+        let pid = process.id().and_then(|pid| i32::try_from(pid).ok()).ok_or(io::ErrorKind::NotFound)?;
+        Ok((process, pid))
     }
 }
 

@@ -45,7 +45,10 @@ async fn a_start_that_fails_says_how() {
     .await;
     assert_eq!(
         (code, text.as_str()),
-        ("connection-lost", "it left before it was ready: the agent closed the connection")
+        (
+            "connection-lost",
+            "it left before it was ready: the agent closed the connection; this agent is no longer maintained"
+        )
     );
     let (code, text) = failed(async |mut peer: Peer| {
         let request = peer.expect("initialize").await;
@@ -65,7 +68,7 @@ async fn a_lost_handshake_carries_the_noise() {
         peer.write("this agent is no longer maintained\nuse the other one").await;
     };
     let error = testing::connect(script, &ConnectOptions::default()).await.unwrap_err();
-    assert!(matches!(error.failure, StartFailure::Left(End::OutputClosed)), "{error:?}");
+    assert!(matches!(*error.failure, StartFailure::Left(End::OutputClosed)), "{error:?}");
     assert_eq!(error.noise, ["this agent is no longer maintained", "use the other one"]);
 }
 

@@ -137,7 +137,7 @@ async fn prompted(written: &'static str) -> String {
 
 async fn started(written: &'static str) -> String {
     let script = async move |mut peer: Peer| reply(&mut peer, written).await;
-    match testing::connect(script, &options()).await.map_err(|error| error.failure) {
+    match testing::connect(script, &options()).await.map_err(|error| *error.failure) {
         Ok(_) => "started".to_owned(),
         Err(StartFailure::Handshake(error)) => failure(&error),
         Err(StartFailure::UnsupportedVersion { .. }) => "unsupported-version".to_owned(),
@@ -168,7 +168,7 @@ async fn a_version_that_is_not_ours_names_both() {
             peer.farewell().await;
         };
         let error = testing::connect(script, &options()).await.unwrap_err();
-        let StartFailure::UnsupportedVersion { theirs: told } = &error.failure else { panic!("{error:?}") };
+        let StartFailure::UnsupportedVersion { theirs: told } = &*error.failure else { panic!("{error:?}") };
         assert_eq!(told, theirs);
         assert!(error.to_string().contains("version 1"), "{error}");
     }

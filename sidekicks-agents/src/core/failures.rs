@@ -64,7 +64,7 @@ mod tests {
         let (begin, mut failures) = (Instant::now(), Failures::default());
         let wait = |&second: &u64| {
             let now = begin + Duration::from_secs(second);
-            failures.record(Arc::new(StartFailure::NotFound.into()), policy, now);
+            failures.record(Arc::new(StartFailure::GivenUp.into()), policy, now);
             failures.backoff(now).map_or(0, |(until, _)| (until - now).as_secs())
         };
         seconds.iter().map(wait).collect()

@@ -20,8 +20,10 @@ const SAYS_IT_ALL: &[&str] = &[
     "backpressure",
     "connection-lost",
     "empty-prompt",
-    "program-not-found",
+    "not-a-program",
+    "program-missing",
     "start-timeout",
+    "too-many-arguments",
     "unknown-agent",
     "would-deadlock",
 ];
@@ -42,20 +44,29 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
             both("failed several times and is left alone for a while", "a échoué plusieurs fois, une pause s’impose")
         }
         "backpressure" => both("does not read what is sent to it", "ne lit pas ce qui lui est envoyé"),
+        "bad-interpreter" => (
+            format!("what is to run {program} cannot be used"),
+            format!("ce qui doit exécuter {program} est inutilisable"),
+        ),
         "bad-workspace" => both("cannot work in its folder", "ne peut pas travailler dans son dossier"),
         "closed" => both("is closed", "est fermé"),
         "connection-lost" => both("closed the connection", "a coupé la liaison"),
         "empty-prompt" => both("was asked nothing", "n’a reçu aucune question"),
         "login-required" => both("wants you to log in first", "demande d’abord une connexion"),
         "malformed-reply" => both("gave an answer that makes no sense", "a donné une réponse incompréhensible"),
+        "not-a-program" => (
+            format!("{program} is neither a program of this system nor a script that names its interpreter"),
+            format!("{program} n’est ni un programme de ce système ni un script qui nomme son interpréteur"),
+        ),
         "not-executable" => (
             format!("{program} is not a program that may be run"),
             format!("{program} n’est pas un programme qu’on peut lancer"),
         ),
         "not-unicode" => both("cannot be told this", "ne peut pas recevoir cela"),
+        "program-missing" => (format!("there is no program {program}"), format!("il n’y a pas de programme {program}")),
         "program-not-found" => (
-            format!("the program {program} was not found; is it installed, and on the PATH?"),
-            format!("le programme {program} est introuvable\u{202f}; est-il installé, et dans le PATH\u{202f}?"),
+            format!("is {program} installed? It is in no folder of the PATH"),
+            format!("{program} est-il installé\u{202f}? Il n’est dans aucun dossier du PATH"),
         ),
         "prompt-pending" => both("is still answering", "répond encore"),
         "reader-stalled" => both(
@@ -69,9 +80,17 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
             "was not ready in time; does it speak the Agent Client Protocol when it is started so?",
             "n’a pas été prêt à temps\u{202f}; lancé ainsi, parle-t-il l’Agent Client Protocol\u{202f}?",
         ),
+        "system-busy" => (
+            format!("{program} cannot be started at the moment"),
+            format!("{program} ne peut pas être lancé en ce moment"),
+        ),
         "timeout" => both("did not answer in time", "n’a pas répondu à temps"),
         "too-large" => both("needs more room than there is", "a besoin de plus de place qu’il n’y en a"),
         "too-long" => both("gave an answer that is too long to read", "a donné une réponse trop longue pour être lue"),
+        "too-many-arguments" => (
+            format!("{program} was given more arguments and variables than the system takes"),
+            format!("{program} a reçu plus d’arguments et de variables que le système n’en accepte"),
+        ),
         "unknown-agent" => both("is not an agent that is known here", "n’est pas un agent connu ici"),
         "unknown-option" => both("offers no such option", "ne propose pas cette option"),
         "unknown-session" => both("does not know the session any more", "ne connaît plus la session"),

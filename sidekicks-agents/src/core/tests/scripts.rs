@@ -297,7 +297,7 @@ fn what_comes_from_an_earlier_process_is_no_news() {
         Input::Measured { agent: agent.clone(), generation, bytes: 1 },
         Input::Lost { agent: agent.clone(), generation, end: End::OutputClosed },
         Input::Gone { agent: agent.clone(), generation, report: None },
-        Input::Failed { agent, generation, error: Arc::new(StartFailure::NotFound.into()) },
+        Input::Failed { agent, generation, error: Arc::new(StartFailure::GivenUp.into()) },
     ];
     for input in of_the_first {
         world.feed(input);
