@@ -155,7 +155,7 @@ pub use error::{AgentError, AnswerError, CODES, CallError, End, Exit, ExitStatus
 pub use name::AgentName;
 pub use options::{ConnectOptions, Limits};
 #[cfg(feature = "process")]
-pub use process::{AgentCommand, AgentProcess, Isolation};
+pub use process::{AgentCommand, AgentProcess, Guard, Isolation, Swept};
 pub use raw::RawJson;
 pub use recorder::Recorder;
 pub use report::Traffic;

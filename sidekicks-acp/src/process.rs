@@ -3,6 +3,7 @@
 mod command;
 mod family;
 mod group;
+mod guard;
 mod keeper;
 mod listing;
 mod marker;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 pub use command::{AgentCommand, Isolation};
+pub use guard::{Guard, Swept};
 
 use crate::connection::{Wire, speak};
 use crate::error::{End, StopCause};
@@ -39,7 +41,7 @@ use stderr::{Listeners, Stderr};
 /// other groups; it waits for nothing and needs no runtime.
 pub struct AgentProcess {
     connection: Connection,
-    guard: KillOnDrop,
+    kill: KillOnDrop,
     pid: u32,
     orders: Arc<Orders>,
     report: watch::Receiver<Option<Arc<StopReport>>>,
@@ -91,7 +93,8 @@ impl AgentProcess {
             () = ready(()) => {}
         }
         let marker = Marker::next(&options.label);
-        let Spawned { guard, mut process, pid } = command.spawn(marker).await.map_err(about)?;
+        let Spawned { kill, mut process, pid, watched } =
+            command.spawn(marker, options.guard.clone()).await.map_err(about)?;
         let wire = Wire::new(options);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
@@ -106,10 +109,11 @@ impl AgentProcess {
         let keeper = Keeper {
             process,
             pid,
-            group: Arc::clone(&guard.0),
+            group: Arc::clone(&kill.0),
             router: Arc::clone(&router),
             orders: Arc::clone(&orders),
             stderr: stderr.clone(),
+            watched,
         };
         let report = keeper.run(options.limits.clone());
 
@@ -121,7 +125,7 @@ impl AgentProcess {
         match shaken {
             Ok(connection) => {
                 orders.is_ready();
-                Ok(Self { connection, guard, pid: pid.unsigned_abs(), orders, report })
+                Ok(Self { connection, kill, pid: pid.unsigned_abs(), orders, report })
             }
             Err(failure) => {
                 // An agent may print one sentence and leave: what it said is in the error.
@@ -183,6 +187,16 @@ impl AgentProcess {
         self.pid
     }
 
+    /// How much memory the agent and all its descendants use, in bytes: what is theirs alone, without the pages of files,
+    /// which the system can drop (so a model that is mapped from a file hardly counts).
+    ///
+    /// `None` once it is [`reaped`](Self::reaped), and where the system does not tell. Looks at every process of the
+    /// machine, which takes some milliseconds, on a thread for blocking work.
+    pub async fn memory(&self) -> Option<u64> {
+        let group = Arc::clone(&self.kill.0);
+        tokio::task::spawn_blocking(move || group.memory()).await.ok().flatten()
+    }
+
     /// Ends the current wait of a stop, so that its next step is taken now. Does nothing when no stop is under way.
     pub fn hurry(&self) {
         self.orders.hurry();
@@ -190,7 +204,7 @@ impl AgentProcess {
 
     /// Kills it at once as when it is dropped, without a stop. The connection then ends as after any other exit.
     pub fn kill(&self) {
-        self.guard.0.kill();
+        self.kill.0.kill();
     }
 
     /// Waits for the end of the connection.
@@ -201,7 +215,7 @@ impl AgentProcess {
 
 impl fmt::Debug for AgentProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentProcess").field("group", &self.guard.0).finish_non_exhaustive()
+        f.debug_struct("AgentProcess").field("group", &self.kill.0).finish_non_exhaustive()
     }
 }
 

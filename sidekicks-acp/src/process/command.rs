@@ -11,6 +11,7 @@ use tokio::process::{Child, Command};
 
 use super::KillOnDrop;
 use super::group::Group;
+use super::guard::{Guard, Watched};
 use super::marker::{self, Marker};
 use super::sys;
 use crate::start::StartFailure;
@@ -52,9 +53,11 @@ pub enum Isolation {
 /// A program that runs, before anybody looks after it.
 pub(super) struct Spawned {
     /// Kills what was started if nobody takes it over. It stands before `process`, whose drop may reap.
-    pub(super) guard: KillOnDrop,
+    pub(super) kill: KillOnDrop,
     pub(super) process: Child,
     pub(super) pid: i32,
+    /// It stands after `process`, which may be reaped by then.
+    pub(super) watched: Option<Watched>,
 }
 
 impl AgentCommand {
@@ -106,8 +109,8 @@ impl AgentCommand {
         self
     }
 
-    /// Starts it with all three streams in pipes, marked. If the future is dropped, so is what was started.
-    pub(super) async fn spawn(&self, marker: Marker) -> Result<Spawned, StartFailure> {
+    /// Starts it with all three streams in pipes, marked and guarded. If the future is dropped, so is what was started.
+    pub(super) async fn spawn(&self, marker: Marker, guard: Option<Guard>) -> Result<Spawned, StartFailure> {
         if let Some(path) = &self.cwd {
             let usable = std::fs::metadata(path).and_then(|about| match about.is_dir() {
                 true => Ok(()),
@@ -128,8 +131,8 @@ impl AgentCommand {
             command.current_dir(cwd);
         }
         match self.isolation {
-            Isolation::Auto if sys::has_terminal() => sys::new_session(&mut command),
-            Isolation::Session => sys::new_session(&mut command),
+            Isolation::Auto if sys::has_terminal() => sys::new_session(command.as_std_mut()),
+            Isolation::Session => sys::new_session(command.as_std_mut()),
             Isolation::Auto | Isolation::Group => {
                 command.process_group(0);
             }
@@ -138,9 +141,10 @@ impl AgentCommand {
         let started = tokio::task::spawn_blocking(move || {
             let process = command.spawn()?;
             let pid = process.id().and_then(|pid| i32::try_from(pid).ok()).ok_or(io::ErrorKind::NotFound)?;
-            // If the future is dropped meanwhile, this comes back to nobody, and the guard kills.
-            let guard = KillOnDrop(Arc::new(Group::new(pid, marker)));
-            io::Result::Ok(Spawned { guard, process, pid })
+            // If the future is dropped meanwhile, this comes back to nobody, and is killed.
+            let kill = KillOnDrop(Arc::new(Group::new(pid, marker)));
+            let watched = guard.map(|guard| guard.watch(pid));
+            io::Result::Ok(Spawned { kill, process, pid, watched })
         });
         let started = started.await.unwrap_or_else(|panic| Err(io::Error::other(panic)));
         started.map_err(|error| self.explained(error))
