@@ -43,6 +43,7 @@ impl Owner {
     /// SIGKILL; its shells do not come along.
     pub(crate) fn kill(&mut self) {
         self.0.kill().unwrap();
+        self.is_gone();
     }
 
     /// SIGKILL to its shells.
@@ -64,7 +65,11 @@ impl Owner {
     /// Lets it end its agents and itself.
     pub(crate) fn finish(&mut self) {
         drop(self.0.stdin.take());
-        // Not yet reaped, so that its number stays taken.
+        self.is_gone();
+    }
+
+    /// Waits until it is a zombie: not yet reaped, so that its number stays taken.
+    fn is_gone(&self) {
         let begun = Instant::now();
         let pid = i32::try_from(self.0.id()).unwrap();
         while listed().iter().any(|process| process.pid == pid) {

@@ -52,7 +52,7 @@ $line
 }
 
 signal() {
-  kill -s "$1" -- "-$2"
+  kill -s "$1" -- "-$2" || kill -s "$1" "-$2" # Without the dashes for busybox, and with them for dash.
 }
 
 if [ -n "$groups" ]; then
@@ -94,9 +94,17 @@ fi
 
 # Whom the agents set apart from their groups. Somebody may start one more while they are looked for.
 [ -r /proc/self/environ ] || exit 0
+candidates() {
+  # Some forms of grep end a line where a C string ends; then everybody is looked at below, which takes longer.
+  if printf 'one\0two' | grep -qF two; then
+    grep -lsF "SIDEKICKS_AGENT=$owner/" /proc/[0-9]*/environ
+  else
+    echo /proc/[0-9]*/environ
+  fi
+}
 for round in 1 2 3; do
   found=
-  for file in $(grep -lsF "SIDEKICKS_AGENT=$owner/" /proc/[0-9]*/environ); do
+  for file in $(candidates); do
     pid=${file#/proc/}
     pid=${pid%/environ}
     marked=$(tr '\0' '\n' <"$file" | while read -r line; do
