@@ -38,7 +38,7 @@ use stderr::{Listeners, Stderr};
 /// A running agent: the process and its [`Connection`].
 ///
 /// [`stop`](Self::stop) ends it politely. Dropping it kills its process group at once, and on Linux its descendants in
-/// other groups; it waits for nothing and needs no runtime.
+/// other groups and sessions; it waits for nothing and needs no runtime.
 pub struct AgentProcess {
     connection: Connection,
     kill: KillOnDrop,
