@@ -42,6 +42,7 @@
 //! # What is here
 //!
 //! - [`AgentProcess`] starts a program and shakes hands; [`Connection`] is the wire, over a process or any pair of streams.
+//!   A [`Guard`] ends such programs although this one is killed.
 //! - [`AgentConnection`] is what a connection does, and [`Connector`] where one is borrowed: the two traits through which
 //!   other crates meet. [`SingleAgent`] is a connector for one agent, without a supervisor.
 //! - [`SessionEvents`] is everything that one session says; [`PermissionRequest`] and [`ElicitationRequest`] carry their
@@ -67,6 +68,10 @@
 //!   [`ConnectOptions::stall_timeout`], its session is given up. Dropped [`SessionEvents`] make nobody wait.
 //! - **Cancel-safe.** Every future of this crate may be dropped at any time: a dropped start kills what was started, a
 //!   dropped call ignores its reply, a dropped stop goes on. They need a tokio runtime with its time enabled.
+//! - **Nothing survives.** Whether an agent is stopped, dropped, crashes or is killed: its process group is ended, and on
+//!   Linux all that it started, wherever that went. All its processes carry the variable `SIDEKICKS_AGENT`, by which they
+//!   are found; only one that cleared its environment *and* left its group, its session and its parent is not, nor is what
+//!   a system service was asked to start. With a [`Guard`] the same holds when this program is killed.
 //! - **Dropping.** Dropping an [`AgentProcess`] kills its process group and (on Linux) its descendants at once and needs
 //!   no runtime. Dropping the last [`Connection`] closes it. Dropping a [`PermissionRequest`] or an
 //!   [`ElicitationRequest`] answers "cancelled". Dropping a [`Lease`] gives it back.
@@ -155,7 +160,7 @@ pub use error::{AgentError, AnswerError, CODES, CallError, End, Exit, ExitStatus
 pub use name::AgentName;
 pub use options::{ConnectOptions, Limits};
 #[cfg(feature = "process")]
-pub use process::{AgentCommand, AgentProcess, Isolation};
+pub use process::{AgentCommand, AgentProcess, Guard, Isolation, Swept};
 pub use raw::RawJson;
 pub use recorder::Recorder;
 pub use report::Traffic;

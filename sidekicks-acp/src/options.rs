@@ -55,6 +55,8 @@ pub struct ConnectOptions {
     pub label: String,
     #[cfg(feature = "process")]
     pub(crate) on_stderr: Option<OnLine>,
+    #[cfg(feature = "process")]
+    pub(crate) guard: Option<crate::Guard>,
 }
 
 /// Who is told of each line.
@@ -81,6 +83,12 @@ impl ConnectOptions {
         self.on_stderr = Some(OnLine(Arc::new(heard)));
         self
     }
+
+    /// Has the agents that are started with these options ended although this program is killed. Default: no guard.
+    pub fn guard(mut self, guard: crate::Guard) -> Self {
+        self.guard = Some(guard);
+        self
+    }
 }
 
 impl Default for ConnectOptions {
@@ -100,6 +108,8 @@ impl Default for ConnectOptions {
             label: String::new(),
             #[cfg(feature = "process")]
             on_stderr: None,
+            #[cfg(feature = "process")]
+            guard: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 mod command;
 mod family;
 mod group;
+mod guard;
 mod keeper;
 mod listing;
 mod marker;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 pub use command::{AgentCommand, Isolation};
+pub use guard::{Guard, Swept};
 
 use crate::connection::{Wire, speak};
 use crate::error::{End, StopCause};
@@ -41,10 +43,10 @@ use stderr::{Listeners, Stderr};
 /// A running agent: the process and its [`Connection`].
 ///
 /// [`stop`](Self::stop) ends it politely. Dropping it kills its process group at once, and on Linux its descendants in
-/// other groups; it waits for nothing and needs no runtime.
+/// other groups and sessions; it waits for nothing and needs no runtime.
 pub struct AgentProcess {
     connection: Connection,
-    guard: KillOnDrop,
+    kill: KillOnDrop,
     pid: u32,
     orders: Arc<Orders>,
     report: watch::Receiver<Option<Arc<StopReport>>>,
@@ -99,9 +101,9 @@ impl AgentProcess {
             () = &mut give_up => return Err(about(StartFailure::GivenUp, None)),
             () = ready(()) => {}
         }
-        let spawned = command.spawn(Marker::next(&options.label)).await;
+        let spawned = command.spawn(Marker::next(&options.label), options.guard.clone()).await;
         let spawned = spawned.map_err(|Unusable { failure, resolved }| about(failure, resolved))?;
-        let Spawned { guard, mut process, pid, file } = spawned;
+        let Spawned { kill, mut process, pid, watched, file } = spawned;
         let wire = Wire::new(options);
         let router = wire.router();
         if let Some(stdin) = process.stdin.take() {
@@ -116,10 +118,11 @@ impl AgentProcess {
         let keeper = Keeper {
             process,
             pid,
-            group: Arc::clone(&guard.0),
+            group: Arc::clone(&kill.0),
             router: Arc::clone(&router),
             orders: Arc::clone(&orders),
             stderr: stderr.clone(),
+            watched,
         };
         let report = keeper.run(options.limits.clone());
 
@@ -131,7 +134,7 @@ impl AgentProcess {
         match shaken {
             Ok(connection) => {
                 orders.is_ready();
-                Ok(Self { connection, guard, pid: pid.unsigned_abs(), orders, report })
+                Ok(Self { connection, kill, pid: pid.unsigned_abs(), orders, report })
             }
             Err(failure) => {
                 // An agent may print one sentence and leave: what it said is in the error.
@@ -193,6 +196,16 @@ impl AgentProcess {
         self.pid
     }
 
+    /// How much memory the agent and all its descendants use, in bytes: what is theirs alone, without the pages of files,
+    /// which the system can drop (so a model that is mapped from a file hardly counts).
+    ///
+    /// `None` once it is [`reaped`](Self::reaped), and where the system does not tell. Looks at every process of the
+    /// machine, which takes some milliseconds, on a thread for blocking work.
+    pub async fn memory(&self) -> Option<u64> {
+        let group = Arc::clone(&self.kill.0);
+        tokio::task::spawn_blocking(move || group.memory()).await.ok().flatten()
+    }
+
     /// Ends the current wait of a stop, so that its next step is taken now. Does nothing when no stop is under way.
     pub fn hurry(&self) {
         self.orders.hurry();
@@ -200,7 +213,7 @@ impl AgentProcess {
 
     /// Kills it at once as when it is dropped, without a stop. The connection then ends as after any other exit.
     pub fn kill(&self) {
-        self.guard.0.kill();
+        self.kill.0.kill();
     }
 
     /// Waits for the end of the connection.
@@ -211,7 +224,7 @@ impl AgentProcess {
 
 impl fmt::Debug for AgentProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentProcess").field("group", &self.guard.0).finish_non_exhaustive()
+        f.debug_struct("AgentProcess").field("group", &self.kill.0).finish_non_exhaustive()
     }
 }
 

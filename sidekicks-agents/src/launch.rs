@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use sidekicks_acp::{
-    AgentConnection, AgentName, AgentProcess, Connection, Generation, StartError, StopCause, StopReport,
+    AgentConnection, AgentName, AgentProcess, Connection, Generation, Guard, StartError, StopCause, StopReport,
 };
 use tokio::sync::watch;
 
@@ -70,8 +70,21 @@ pub trait RunningAgent: Send + Sync + 'static {
 
 /// Starts agents as child processes.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Processes;
+pub struct Processes {
+    guard: Option<Guard>,
+}
+
+impl Processes {
+    /// Without a guard.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends them also when this program is killed.
+    pub fn guarded(guard: Guard) -> Self {
+        Self { guard: Some(guard) }
+    }
+}
 
 #[async_trait]
 impl Launcher for Processes {
@@ -79,6 +92,9 @@ impl Launcher for Processes {
         let AgentSpec { command, connect, stop, .. } = &launch.spec;
         let mut connect = connect.clone();
         connect.label = launch.agent.to_string();
+        if let Some(guard) = &self.guard {
+            connect = connect.guard(guard.clone());
+        }
         let process = AgentProcess::start_unless(command, &connect, stop, launch.given_up()).await?;
         Ok(Arc::new(process))
     }
@@ -107,7 +123,7 @@ impl RunningAgent for AgentProcess {
     }
 
     async fn memory(&self) -> Option<u64> {
-        None // Until it can be measured.
+        AgentProcess::memory(self).await
     }
 }
 

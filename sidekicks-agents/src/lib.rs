@@ -4,12 +4,15 @@
 //! ```no_run
 //! use std::num::NonZeroUsize;
 //!
-//! use sidekicks_acp::{AgentCommand, Borrow, Connector};
+//! use sidekicks_acp::{AgentCommand, Borrow, Connector, Guard};
 //! use sidekicks_agents::{AgentSpec, Options, Specs, Supervisor};
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let agents = Supervisor::new(Options::default());
+//!     let mut options = Options::default();
+//!     // A folder of this program's own: its agents are ended also when it is killed.
+//!     options.guard = Some(Guard::start("/home/me/.local/state/my-program").await?);
+//!     let agents = Supervisor::new(options);
 //!
 //!     let mut specs = Specs::new()
 //!         .agent("codex", AgentSpec::new(AgentCommand::new("codex-acp")))

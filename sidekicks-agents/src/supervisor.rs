@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sidekicks_acp::{AgentName, Borrow, ConnectError, Connector, Lease, StopReport};
+use sidekicks_acp::{AgentName, Borrow, ConnectError, Connector, Guard, Lease, StopReport};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
@@ -21,6 +21,9 @@ use crate::state::AgentState;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
+    /// Ends the agents also when this program is killed. Without one, an agent that ignores the end of its stdin lives on
+    /// then, and what it started too.
+    pub guard: Option<Guard>,
     /// How long borrowers of running agents may go before one who waits for room. Default: 10 seconds.
     pub max_bypass: Duration,
     /// When failed starts are tried again.
@@ -29,7 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { max_bypass: Duration::from_secs(10), backoff: Backoff::default() }
+        Self { guard: None, max_bypass: Duration::from_secs(10), backoff: Backoff::default() }
     }
 }
 
@@ -52,12 +55,13 @@ struct Inner {
 impl Supervisor {
     /// Supervises agents that are child processes; none yet. Must be called in a tokio runtime with its time enabled.
     pub fn new(options: Options) -> Self {
-        Self::with_launcher(options, Processes)
+        let processes = options.guard.clone().map_or_else(Processes::new, Processes::guarded);
+        Self::with_launcher(options, processes)
     }
 
-    /// The same for agents that `launcher` starts.
+    /// The same for agents that `launcher` starts; [`Options::guard`] is its own business then.
     pub fn with_launcher(options: Options, launcher: impl Launcher) -> Self {
-        let Options { max_bypass, backoff } = options;
+        let Options { max_bypass, backoff, guard: _ } = options;
         let board = Board::default();
         let (mailbox, bell) = Actor::spawn(Rules { max_bypass, backoff }, Arc::new(launcher), board.clone());
         Self { inner: Arc::new(Inner { mailbox, board, bell, tickets: AtomicU64::new(0) }) }

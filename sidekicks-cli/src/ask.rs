@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use sidekicks_acp::schema::Implementation;
-use sidekicks_acp::{AgentCommand, AgentName, ConnectOptions, SingleAgent, StopPolicy};
+use sidekicks_acp::{AgentCommand, AgentName, ConnectOptions, Guard, SingleAgent, StopPolicy};
 
 use crate::args::AskArgs;
 use crate::exit;
 use crate::lang::Lang;
 use crate::say::Say;
+use crate::state;
 
 use turn::Asking;
 
@@ -49,8 +50,12 @@ fn run(prepared: Prepared, json: bool, lang: Lang) -> ExitCode {
     let Prepared { name, command, cwd, prompt } = prepared;
     let mut options = ConnectOptions::default();
     options.client = Implementation::new("sidekicks-cli", env!("CARGO_PKG_VERSION"));
-    let agent = SingleAgent::with(command, options, StopPolicy::default());
+    options.label = name.as_str().to_owned();
     let code = runtime.block_on(async {
+        if let Some(guard) = guard().await {
+            options = options.guard(guard);
+        }
+        let agent = SingleAgent::with(command, options, StopPolicy::default());
         match Asking::new(name, agent, cwd, json, lang) {
             Ok(asking) => asking.ask(prompt).await,
             Err(error) => complain(lang, Say::CannotStart { reason: &error.to_string() }, exit::FAILED),
@@ -59,6 +64,11 @@ fn run(prepared: Prepared, json: bool, lang: Lang) -> ExitCode {
     // Not the ordinary drop: a write that nobody reads would be waited for.
     runtime.shutdown_background();
     ExitCode::from(code)
+}
+
+/// Ends the agent even if we are killed. Where there can be none, an answer is worth more than that.
+async fn guard() -> Option<Guard> {
+    Guard::start(state::folder()?).await.ok()
 }
 
 fn prepare(args: AskArgs, lang: Lang) -> Result<Prepared, u8> {

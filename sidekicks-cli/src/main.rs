@@ -8,6 +8,7 @@ mod harmless;
 mod lang;
 mod say;
 mod signals;
+mod state;
 mod terminal;
 
 use std::process::ExitCode;

@@ -9,8 +9,9 @@
 
 use std::error::Error;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
-use sidekicks_acp::{AgentCommand, AgentName};
+use sidekicks_acp::{AgentCommand, AgentName, Guard};
 use sidekicks_agents::{AgentSpec, Options, Specs, Supervisor};
 use sidekicks_conversations::{AgentProfile, Conversations, Event, PartKind};
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,7 +29,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     specs.max_running = NonZeroUsize::new(1);
     let names: Vec<AgentName> = specs.agents.keys().cloned().collect();
 
-    let agents = Supervisor::new(Options::default());
+    let mut options = Options::default();
+    let home = std::env::var_os("HOME").ok_or("there is no HOME")?;
+    options.guard = Some(Guard::start(PathBuf::from(home).join(".local/state/take_turns")).await?);
+    let agents = Supervisor::new(options);
     agents.apply(specs)?;
 
     let talk = talk(agents.clone(), names, prompt);

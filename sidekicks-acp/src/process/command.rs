@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 
 use super::KillOnDrop;
 use super::group::Group;
+use super::guard::{Guard, Watched};
 use super::marker::{self, Marker};
 use super::program::{self, Unusable};
 use super::sys;
@@ -69,9 +70,11 @@ pub enum Isolation {
 /// A program that runs, before anybody looks after it.
 pub(super) struct Spawned {
     /// Kills what was started if nobody takes it over. It stands before `process`, whose drop may reap.
-    pub(super) guard: KillOnDrop,
+    pub(super) kill: KillOnDrop,
     pub(super) process: Child,
     pub(super) pid: i32,
+    /// It stands after `process`, which may be reaped by then.
+    pub(super) watched: Option<Watched>,
     /// What was executed.
     pub(super) file: PathBuf,
 }
@@ -127,18 +130,18 @@ impl AgentCommand {
         self
     }
 
-    /// Starts it with all three streams in pipes, marked. If the future is dropped, so is what was started.
-    pub(super) async fn spawn(&self, marker: Marker) -> Result<Spawned, Unusable> {
+    /// Starts it with all three streams in pipes, marked and guarded. If the future is dropped, so is what was started.
+    pub(super) async fn spawn(&self, marker: Marker, guard: Option<Guard>) -> Result<Spawned, Unusable> {
         let command = self.clone();
         // Starting forks where a session is made, which takes long in a large program: not on a thread of the runtime.
-        // If the future is dropped meanwhile, what was started comes back to nobody, and its guard kills.
-        tokio::task::spawn_blocking(move || command.spawn_here(marker)).await.unwrap_or_else(|panic| {
+        // If the future is dropped meanwhile, what was started comes back to nobody, and is killed.
+        tokio::task::spawn_blocking(move || command.spawn_here(marker, guard)).await.unwrap_or_else(|panic| {
             let failure = StartFailure::Spawn(io::Error::other(panic));
             Err(Unusable { failure, resolved: None })
         })
     }
 
-    fn spawn_here(&self, marker: Marker) -> Result<Spawned, Unusable> {
+    fn spawn_here(&self, marker: Marker, guard: Option<Guard>) -> Result<Spawned, Unusable> {
         if self.has_nul() {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "no program can be given a NUL byte");
             return Err(Unusable { failure: StartFailure::Spawn(error), resolved: None });
@@ -152,8 +155,9 @@ impl AgentCommand {
         let file = program::find(&self.program, &self.path(), self.cwd.as_deref().unwrap_or(Path::new("")))?;
         match self.execute(&file, &marker) {
             Ok((process, pid)) => {
-                let guard = KillOnDrop(Arc::new(Group::new(pid, marker)));
-                Ok(Spawned { guard, process, pid, file })
+                let kill = KillOnDrop(Arc::new(Group::new(pid, marker)));
+                let watched = guard.map(|guard| guard.watch(pid));
+                Ok(Spawned { kill, process, pid, watched, file })
             }
             Err(error) => {
                 let failure = program::explained(error, &file, self.cwd.as_deref());
@@ -192,8 +196,8 @@ impl AgentCommand {
             command.current_dir(cwd);
         }
         match self.isolation {
-            Isolation::Auto if sys::has_terminal() => sys::new_session(&mut command),
-            Isolation::Session => sys::new_session(&mut command),
+            Isolation::Auto if sys::has_terminal() => sys::new_session(command.as_std_mut()),
+            Isolation::Session => sys::new_session(command.as_std_mut()),
             Isolation::Auto | Isolation::Group => {
                 command.process_group(0);
             }

@@ -24,7 +24,11 @@ impl Member {
     /// This program.
     pub(super) fn ourselves() -> Self {
         let pid = Pid::this().as_raw();
-        listing::find(pid).map_or(Self { pid, started: 0 }, |process| Self::of(&process))
+        Self::find(pid).unwrap_or(Self { pid, started: 0 })
+    }
+
+    pub(super) fn find(pid: i32) -> Option<Self> {
+        listing::find(pid).map(|process| Self::of(&process))
     }
 
     /// Whether it is alive, and still the same process.
@@ -57,6 +61,13 @@ pub(super) fn descendants(leader: i32, marker: &Marker) -> Vec<Member> {
     found
 }
 
+/// What `leader` and its descendants have in memory, in bytes; `None` where the system does not tell.
+pub(super) fn memory(leader: i32, marker: &Marker) -> Option<u64> {
+    let mut pids: Vec<i32> = descendants(leader, marker).into_iter().map(|member| member.pid).collect();
+    pids.push(leader);
+    listing::memory(&pids)
+}
+
 /// Everybody who has a variable that begins with `entry` in the environment, and who stems from them.
 pub(super) fn marked(entry: &str) -> Vec<Member> {
     match listing::holders(entry) {
@@ -84,10 +95,15 @@ fn offspring(mut found: Vec<i32>, belongs: impl Fn(&Process) -> bool) -> Vec<Mem
     all.iter().filter(|process| process.pid != us && found.contains(&process.pid)).map(Member::of).collect()
 }
 
+/// The live processes in the group with this number.
+pub(super) fn in_group(group: i32) -> Vec<Member> {
+    let all = listing::all();
+    all.iter().filter(|process| process.group == group && process.alive).map(Member::of).collect()
+}
+
 /// How many live processes are in the group of `leader`, besides itself; `None` where nobody tells.
 pub(super) fn group_members(leader: i32) -> Option<usize> {
-    let mine = |process: &Process| process.group == leader && process.pid != leader && process.alive;
-    listing::COMPLETE.then(|| listing::all().iter().filter(|process| mine(process)).count())
+    listing::COMPLETE.then(|| in_group(leader).iter().filter(|member| member.pid != leader).count())
 }
 
 /// How often the system is asked whether a process is gone: nothing tells of the death of somebody else's child.

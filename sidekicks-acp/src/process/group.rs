@@ -43,6 +43,12 @@ impl Group {
         }
     }
 
+    /// What the leader and its descendants have in memory. After the reap, and where the system does not tell, `None`.
+    pub(super) fn memory(&self) -> Option<u64> {
+        let leader = self.lock();
+        leader.and_then(|leader| family::memory(leader.as_raw(), &self.marker))
+    }
+
     /// Runs `reap`, which frees the number; no signal goes out meanwhile or after.
     pub(super) fn reaped<T>(&self, reap: impl FnOnce() -> T) -> T {
         let mut leader = self.lock();

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::family::{self, Member, POLL};
 use super::group::Group;
+use super::guard::Watched;
 use super::stderr::Stderr;
 use super::sweep::{DISAPPEARING, sweep};
 use super::sys;
@@ -79,6 +80,8 @@ pub(super) struct Keeper {
     pub(super) router: Arc<Router>,
     pub(super) orders: Arc<Orders>,
     pub(super) stderr: Stderr,
+    /// Until the process is reaped. It stands after `process`, whose drop may reap.
+    pub(super) watched: Option<Watched>,
 }
 
 impl Drop for Keeper {
@@ -152,6 +155,7 @@ impl Keeper {
         self.drained(&mut watch, policy.drain).await;
         watch.reader.abort();
         let reaped = self.group.reaped(|| self.process.try_wait());
+        self.watched = None;
         tracing::debug!(pid = self.pid, ?reaped, ?step, "agent process reaped");
         account.swept = self.sweep(before).await;
         account.took = begun.elapsed();

@@ -7,7 +7,7 @@ mod system;
 #[path = "listing/elsewhere.rs"]
 mod system;
 
-pub(super) use system::{COMPLETE, all, find, holders};
+pub(super) use system::{COMPLETE, all, boot, find, holders, memory};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq)]

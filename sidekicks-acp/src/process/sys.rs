@@ -2,9 +2,10 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use nix::libc;
-use tokio::process::Command;
 
 use crate::error::ExitStatus;
 

@@ -43,17 +43,34 @@ pub(crate) async fn until(mark: &str, there: impl Fn(&[String]) -> bool) {
     }
 }
 
-/// The command lines of live processes with this mark, without those that only have it in a script.
+/// A live process.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    pub(crate) pid: i32,
+    pub(crate) args: String,
+}
+
+/// The live processes of this machine.
+pub(crate) fn listed() -> Vec<Listed> {
+    let output = std::process::Command::new("ps").args(["-A", "-ww", "-o", "pid=,stat=,args="]).output().unwrap();
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let process = |line: &str| {
+        let (pid, rest) = line.trim_start().split_once(' ')?;
+        let (state, args) = rest.trim_start().split_once(' ')?;
+        let alive = !state.starts_with('Z');
+        alive.then(|| Listed { pid: pid.parse().unwrap(), args: args.trim().to_owned() })
+    };
+    listed.lines().filter_map(process).collect()
+}
+
+/// The command lines of live processes with this mark.
 pub(crate) fn marked(mark: &str) -> Vec<String> {
-    let listed = std::process::Command::new("ps").args(["-A", "-o", "stat=,args="]).output().unwrap();
-    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let lines = listed.lines().filter(|line| !line.trim_start().starts_with('Z') && line.contains(mark));
-    lines.map(str::to_owned).collect()
+    listed().into_iter().map(|process| process.args).filter(|args| args.contains(mark)).collect()
 }
 
 /// Waits until a `sleep` of each of `count` processes with this mark runs: a shell needs a moment to start them.
 pub(crate) async fn asleep(mark: &str, count: usize) {
-    until(mark, |lines| lines.iter().filter(|line| line.ends_with(&format!("sleep {mark}"))).count() == count).await;
+    until(mark, |lines| lines.iter().filter(|line| *line == &format!("sleep {mark}")).count() == count).await;
 }
 
 /// Waits until nothing with this mark is alive: death takes its time.

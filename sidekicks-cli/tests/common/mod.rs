@@ -71,7 +71,7 @@ pub(crate) fn sidekicks(mark: &Mark) -> Command {
 }
 
 fn surroundings(command: &mut Command, mark: &Mark) {
-    command.env(MARK, &mark.0).stdin(Stdio::null());
+    command.env(MARK, &mark.0).env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR")).stdin(Stdio::null());
     for name in ["SIDEKICKS_LANG", "LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"] {
         command.env_remove(name);
     }

@@ -15,3 +15,11 @@ pub(in crate::process) fn find(_pid: i32) -> Option<Process> {
 pub(in crate::process) fn holders(_entry: &str) -> Vec<i32> {
     Vec::new()
 }
+
+pub(in crate::process) fn memory(_pids: &[i32]) -> Option<u64> {
+    None
+}
+
+pub(in crate::process) fn boot() -> String {
+    String::new()
+}

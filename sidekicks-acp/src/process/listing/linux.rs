@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use nix::unistd::{SysconfVar, sysconf};
+
 use super::Process;
 
 /// Whether everybody is listed here.
@@ -38,6 +40,25 @@ pub(in crate::process) fn holders(entry: &str) -> Vec<i32> {
         environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(entry.as_bytes()))
     };
     pids().filter(holds).collect()
+}
+
+/// What these processes have in memory for themselves alone, in bytes; those that are gone count nothing.
+///
+/// Pages of files are left out, since the system can drop them. Pages that a fork shares are counted for each.
+pub(in crate::process) fn memory(pids: &[i32]) -> Option<u64> {
+    let page = u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()?;
+    let pages = |pid: &i32| {
+        let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+        let mut fields = statm.split_ascii_whitespace().map(str::parse);
+        let (resident, shared): (u64, u64) = (fields.nth(1)?.ok()?, fields.next()?.ok()?);
+        Some(resident.saturating_sub(shared))
+    };
+    Some(pids.iter().filter_map(pages).sum::<u64>() * page)
+}
+
+/// Tells one start of the machine from every other, since start times count from it.
+pub(in crate::process) fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
 fn pids() -> impl Iterator<Item = i32> {
