@@ -32,16 +32,19 @@ fn commands() -> Result<Vec<String>, String> {
     AGENTS.into_iter().map(command).collect()
 }
 
-#[test]
-fn three_real_agents_take_turns() {
-    let agents = match commands() {
-        Ok(agents) => agents,
-        Err(reason) => {
+/// The commands, or a printed reason for the lack of them.
+fn commands_or_reason() -> Option<Vec<String>> {
+    commands()
+        .inspect_err(|reason| {
             // Not eprintln, which is shown for tests that fail only.
             let _ = writeln!(std::io::stderr(), "skipped: real agents taking turns: {reason}");
-            return;
-        }
-    };
+        })
+        .ok()
+}
+
+#[test]
+fn three_real_agents_take_turns() {
+    let Some(agents) = commands_or_reason() else { return };
     let mut run = Run::start("hello you", &agents);
     let (status, most, printed) = run.watched();
     assert!(status.success(), "{printed}");
@@ -49,4 +52,16 @@ fn three_real_agents_take_turns() {
     assert_eq!(printed.matches("I'll help you with that.").count(), 2, "{printed}");
     assert_eq!(most, 1);
     run.nothing_is_left();
+}
+
+#[test]
+fn a_real_agent_does_not_outlive_the_program_that_was_killed() {
+    for agent in commands_or_reason().unwrap_or_default() {
+        let mut run = Run::start("hello, are you there?", &[agent]);
+        run.prints(" you "); // Both what they repeat and "I'll help you with that".
+        assert_eq!(run.agents().len(), 1);
+        run.signal("KILL");
+        run.wait();
+        run.nothing_is_left();
+    }
 }

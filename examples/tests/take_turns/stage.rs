@@ -48,6 +48,22 @@ impl Run {
         (status, most, printed.join().unwrap().unwrap())
     }
 
+    /// Waits until it has printed this, on the lines after the one that names the agent.
+    pub(crate) fn prints(&mut self, text: &str) {
+        let stdout = self.program.stdout.as_mut().unwrap();
+        let mut printed = Vec::new();
+        let mut buffer = [0; 1024];
+        loop {
+            let length = stdout.read(&mut buffer).unwrap();
+            printed.extend_from_slice(&buffer[..length]);
+            let so_far = String::from_utf8_lossy(&printed);
+            if so_far.split_once('\n').is_some_and(|(_, answer)| answer.contains(text)) {
+                return;
+            }
+            assert!(length > 0, "{so_far}");
+        }
+    }
+
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.program.wait().unwrap()
     }
