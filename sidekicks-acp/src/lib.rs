@@ -123,7 +123,8 @@
 //! # Features and platforms
 //!
 //! - `process` (default): agents as child processes. Unix only; elsewhere leave it out and bring a transport of your own.
-//!   Developed on Linux; on macOS it is meant to work, but descendants outside the process group are not found there.
+//!   Developed on Linux. On macOS, where processes are listed by `ps`, it is meant to work, and has not been run yet:
+//!   descendants outside the process group are found there only while their parents live, and never by their environment.
 //! - `testing`: the scripted agent.
 //!
 //! Rust 1.88 or newer.

@@ -1,7 +1,7 @@
 //! Who belongs to an agent, as the system sees it.
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::OnceLock;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -23,17 +23,25 @@ impl Member {
 
     /// This program.
     pub(super) fn ourselves() -> Self {
+        static OURSELVES: OnceLock<Member> = OnceLock::new();
         let pid = Pid::this().as_raw();
-        Self::find(pid).unwrap_or(Self { pid, started: 0 })
+        let look = || Self::find(pid).unwrap_or(Self { pid, started: 0 });
+        let known = *OURSELVES.get_or_init(look);
+        if known.pid == pid { known } else { look() } // After a fork we are somebody else.
     }
 
     pub(super) fn find(pid: i32) -> Option<Self> {
         listing::find(pid).map(|process| Self::of(&process))
     }
 
+    /// Whether that is the same process.
+    pub(super) fn is(self, process: &Process) -> bool {
+        self.pid == process.pid && listing::same_start(self.started, process.started)
+    }
+
     /// Whether it is alive, and still the same process.
     pub(super) fn is_alive(self) -> bool {
-        listing::find(self.pid).is_some_and(|now| Self::of(&now) == self && now.alive)
+        listing::find(self.pid).is_some_and(|now| now.alive && self.is(&now))
     }
 
     /// Kills it, if it is still the same process; tells whether it was there.
@@ -103,8 +111,7 @@ pub(super) fn in_group(group: i32) -> Vec<Member> {
 
 /// How many live processes are in the group of `leader`, besides itself; `None` where nobody tells.
 pub(super) fn group_members(leader: i32) -> Option<usize> {
-    listing::COMPLETE.then(|| in_group(leader).iter().filter(|member| member.pid != leader).count())
+    let all = listing::all();
+    let mine = |process: &&Process| process.group == leader && process.pid != leader && process.alive;
+    (!all.is_empty()).then(|| all.iter().filter(mine).count())
 }
-
-/// How often the system is asked whether a process is gone: nothing tells of the death of somebody else's child.
-pub(super) const POLL: Duration = Duration::from_millis(5);

@@ -15,9 +15,10 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::family::{self, Member, POLL};
+use super::family::{self, Member};
 use super::group::Group;
 use super::guard::Watched;
+use super::listing;
 use super::stderr::Stderr;
 use super::sweep::{DISAPPEARING, sweep};
 use super::sys;
@@ -263,7 +264,7 @@ async fn left_after(leader: i32, within: Duration) -> usize {
         }
         tokio::select! {
             () = over.as_mut() => return left,
-            () = sleep(POLL) => {}
+            () = sleep(listing::POLL) => {}
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The processes of this machine, as the system lists them.
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(sidekicks_posix)))]
 #[path = "listing/linux.rs"]
 mod system;
-#[cfg(not(target_os = "linux"))]
-#[path = "listing/elsewhere.rs"]
+// With the flag `--cfg sidekicks_posix` on Linux too, where it can be tested.
+#[cfg(not(all(target_os = "linux", not(sidekicks_posix))))]
+#[path = "listing/posix.rs"]
 mod system;
 
-pub(super) use system::{COMPLETE, all, boot, find, holders, memory};
+pub(super) use system::{BY, POLL, all, boot, find, holders, memory, same_start};
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(super) struct Process {
     pub(super) parent: i32,
     pub(super) group: i32,
     pub(super) session: i32,
-    /// In clock ticks since the system started.
+    /// In clock ticks since the system started, or in seconds since 1970 where `ps` tells.
     pub(super) started: u64,
     /// Neither a zombie nor dead.
     pub(super) alive: bool,

@@ -19,7 +19,6 @@ impl Marker {
     /// The marker of the next start.
     pub(super) fn next(label: &str) -> Self {
         static RUNS: AtomicU64 = AtomicU64::new(0);
-        // Not remembered: after a fork we are somebody else.
         let owner = Member::ourselves();
         let run = format!("{owner}/{}/", RUNS.fetch_add(1, Ordering::Relaxed));
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

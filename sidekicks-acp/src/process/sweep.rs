@@ -3,7 +3,8 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::family::{Member, POLL};
+use super::family::Member;
+use super::listing;
 
 /// How long a killed process may take to disappear.
 pub(super) const DISAPPEARING: Duration = Duration::from_millis(500);
@@ -30,7 +31,7 @@ pub(super) fn sweep(before: Vec<Member>, find: impl Fn() -> Vec<Member>) -> usiz
         }
         let until = Instant::now() + DISAPPEARING;
         while !left.is_empty() && Instant::now() < until {
-            sleep(POLL);
+            sleep(listing::POLL);
             left.retain(|member| member.kill());
         }
     }

@@ -2,7 +2,7 @@
 
 use sidekicks_acp::{AgentConnection, AgentProcess, ConnectOptions, StopStep};
 
-use crate::marks::{OBEY, READY, asleep, mark, nothing_left, quick, shell};
+use crate::marks::{OBEY, READY, asleep, by_marker, mark, nothing_left, quick, shell};
 
 /// Leaves the group, the session and its parent.
 fn daemon(mark: &str) -> String {
@@ -11,6 +11,9 @@ fn daemon(mark: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_is_ended_however_its_agent_ends() {
+    if !by_marker() {
+        return;
+    }
     let cases = [
         ("stopped", OBEY, StopStep::Eof),
         ("crashes", "read line; exit 3", StopStep::AlreadyExited),
@@ -33,6 +36,9 @@ async fn a_daemon_is_ended_however_its_agent_ends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_is_ended_when_its_agent_is_dropped() {
+    if !by_marker() {
+        return;
+    }
     let mark = mark();
     let command = shell(format!("{} {READY} {OBEY}", daemon(&mark)));
     let agent = AgentProcess::start(&command, &ConnectOptions::default(), &quick()).await.unwrap();
@@ -43,6 +49,9 @@ async fn a_daemon_is_ended_when_its_agent_is_dropped() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_stems_from_a_daemon_is_ended_although_its_environment_is_empty() {
+    if !by_marker() {
+        return;
+    }
     let mark = mark();
     let script = format!("(setsid sh -c 'env -i sleep {mark} & (sleep {mark}; :)' &); {READY} read line; exit 0");
     let agent = AgentProcess::start(&shell(script), &ConnectOptions::default(), &quick()).await.unwrap();
@@ -54,6 +63,9 @@ async fn whoever_stems_from_a_daemon_is_ended_although_its_environment_is_empty(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_one_agent_spares_the_daemons_of_another() {
+    if !by_marker() {
+        return;
+    }
     let (one, two) = (mark(), mark());
     let mut agents = Vec::new();
     for mark in [&one, &two] {

@@ -12,6 +12,17 @@ pub(crate) const READY: &str = r#"read line; echo '{"jsonrpc":"2.0","id":1,"resu
 /// Does nothing until its stdin is closed.
 pub(crate) const OBEY: &str = "while read line; do :; done";
 
+/// Whether processes are found by what is in their environment; else those that left their agent's group survive it.
+pub(crate) const BY_MARKER: bool = cfg!(all(target_os = "linux", not(sidekicks_posix)));
+
+/// Whether a test that is about that can run; says so where it cannot.
+pub(crate) fn by_marker() -> bool {
+    if !BY_MARKER {
+        eprintln!("skipped: nobody is found by a marker here");
+    }
+    BY_MARKER
+}
+
 /// A number that only one test's processes have on their command line.
 pub(crate) fn mark() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);

@@ -43,7 +43,7 @@ async fn every_shell_ends_what_was_registered_and_nothing_else() {
     for shell in SHELLS {
         let guard = |lines: String| {
             let mut command = Command::new(shell[0]);
-            command.args(&shell[1..]).args(["-c", SCRIPT, "sidekicks-guard", OWNER]);
+            command.args(&shell[1..]).args(["-c", SCRIPT, "sidekicks-guard", OWNER, "proc"]);
             command.env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::piped()).stderr(Stdio::null());
             let mut process = command.spawn().ok()?;
             process.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();

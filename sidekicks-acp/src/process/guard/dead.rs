@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 
 use super::Swept;
 use super::record::Remains;
-use crate::process::family::{self, Member, POLL};
+use crate::process::family::{self, Member};
 use crate::process::listing;
 use crate::process::marker;
 use crate::process::sweep::sweep as kill_all;
@@ -70,9 +70,7 @@ impl Terminated {
 
 /// Sends SIGTERM to the groups of those `agents` that still lead one.
 fn terminate(agents: &[Member]) -> Vec<Terminated> {
-    let leads = |agent: &&Member| {
-        listing::find(agent.pid).is_some_and(|now| Member::of(&now) == **agent && now.group == agent.pid)
-    };
+    let leads = |agent: &&Member| listing::find(agent.pid).is_some_and(|now| agent.is(&now) && now.group == agent.pid);
     let groups = agents.iter().filter(leads).map(|agent| {
         let group = Terminated { group: agent.pid, members: family::in_group(agent.pid) };
         for signal in [Signal::SIGTERM, Signal::SIGCONT] {
@@ -86,6 +84,6 @@ fn terminate(agents: &[Member]) -> Vec<Terminated> {
 fn wait_for<'a>(groups: impl Iterator<Item = &'a Terminated> + Clone) {
     let until = Instant::now() + GRACE;
     while groups.clone().any(Terminated::is_there) && Instant::now() < until {
-        sleep(POLL);
+        sleep(listing::POLL);
     }
 }

@@ -1,10 +1,12 @@
-# The guard of sidekicks: ends the agents of a program that has died. Started as: sh -c SCRIPT sidekicks-guard OWNER
+# The guard of sidekicks: ends the agents of a program that has died. Started as: sh -c SCRIPT sidekicks-guard OWNER BY
+# where BY is how processes are listed, "proc" or "ps".
 # Reads "+ GROUP START" and "- GROUP START" from its stdin, and "done" when all is well. Its end without that means that
 # the owner is dead. POSIX sh, with the tools of POSIX.
 trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2 TSTP TTIN TTOU
 unset IFS
 export LC_ALL=C
 owner=$1
+by=$2
 groups=
 
 while read -r what group start; do
@@ -23,7 +25,7 @@ done
 
 # Everybody who is alive, one a line: GROUP PID.START
 alive() {
-  if [ -r /proc/self/stat ]; then
+  if [ "$by" = proc ]; then
     for file in /proc/[0-9]*/stat; do
       # A name may hold line feeds and brackets; what counts follows the last bracket.
       stat=
@@ -69,7 +71,7 @@ if [ -n "$groups" ]; then
       members="$members$at $member
 "
       # Elsewhere start times are written in another way.
-      [ -r /proc/self/stat ] && [ "${member%%.*}" = "$group" ] && [ "$member" != "$known" ] && other=1
+      [ "$by" = proc ] && [ "${member%%.*}" = "$group" ] && [ "$member" != "$known" ] && other=1
     done <<LIST
 $now
 LIST
@@ -93,7 +95,7 @@ LIST
 fi
 
 # Whom the agents set apart from their groups. Somebody may start one more while they are looked for.
-[ -r /proc/self/environ ] || exit 0
+[ "$by" = proc ] || exit 0
 candidates() {
   # Some forms of grep end a line where a C string ends; then everybody is looked at below, which takes longer.
   if printf 'one\0two' | grep -qF two; then

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::process::family::Member;
+use crate::process::listing;
 use crate::process::sys;
 
 const SCRIPT: &str = include_str!("guard.sh");
@@ -25,7 +26,7 @@ impl Shell {
         let about = |error: io::Error| io::Error::new(error.kind(), format!("/bin/sh: {error}"));
         let mut command = Command::new("/bin/sh");
         // No marker of another program's agent in it, nor a folder that is held.
-        command.args(["-c", SCRIPT, "sidekicks-guard", &Member::ourselves().to_string()]);
+        command.args(["-c", SCRIPT, "sidekicks-guard", &Member::ourselves().to_string(), listing::BY]);
         command.env_clear().env("PATH", PATH).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         sys::new_session(&mut command);

@@ -1,13 +1,17 @@
 //! Processes as `/proc` lists them (proc(5)).
 
 use std::fs;
+use std::time::Duration;
 
 use nix::unistd::{SysconfVar, sysconf};
 
 use super::Process;
 
-/// Whether everybody is listed here.
-pub(in crate::process) const COMPLETE: bool = true;
+/// A look costs little.
+pub(in crate::process) const POLL: Duration = Duration::from_millis(5);
+
+/// What the guard's script lists processes with.
+pub(in crate::process) const BY: &str = "proc";
 
 /// Everybody.
 pub(in crate::process) fn all() -> Vec<Process> {
@@ -31,6 +35,10 @@ pub(in crate::process) fn find(pid: i32) -> Option<Process> {
         started: number(15)?,
         alive: !matches!(state, "Z" | "X" | "x"),
     })
+}
+
+pub(in crate::process) fn same_start(one: u64, other: u64) -> bool {
+    one == other
 }
 
 /// The numbers of those of our user's processes in whose first environment a variable begins with `entry`.
