@@ -26,8 +26,8 @@ use crate::{AgentInfo, StartError};
 pub trait Connector: Send + Sync + 'static {
     /// Borrows a live connection, starting the agent where needed. Drop the lease when the turn ends.
     ///
-    /// Cancel-safe: dropping the future gives up the place in the queue, or stops an agent that was being started for
-    /// this borrower alone.
+    /// Cancel-safe: dropping the future gives up the place in the queue. Whether a start that was begun for this borrower
+    /// goes on is the connector's business.
     async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError>;
 }
 
@@ -42,7 +42,8 @@ impl<C: Connector + ?Sized> Connector for Arc<C> {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Borrow {
-    /// Who borrows, for those who wait behind them; the same text for borrowers that wait for each other.
+    /// Who borrows, for those who wait behind them. One owner does one thing at a time: who waits while they hold a lease of
+    /// the same owner waits for themselves.
     pub owner: Option<String>,
     /// When to give up waiting, by tokio's clock, so that it holds under a paused one too. `None` waits for as long as
     /// it takes.

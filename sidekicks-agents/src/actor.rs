@@ -1,6 +1,7 @@
 //! The one task that owns everything: it takes messages, asks the core what to do, and does that.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -10,9 +11,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::core::{Core, Effect, Input, LeaseId, Returned, Rules, Ticket, Waiter};
-use crate::launch::{Launch, Launcher, RunningAgent};
+use crate::launch::{Launch, Launcher};
 use crate::observe::Board;
-use crate::watcher::{News, look_after};
+use crate::watcher::{Dispatch, News, Orders, look_after};
 
 /// What the holders of a supervisor, its agents and its leases say. The task goes on while one of them is left.
 pub(crate) enum Message {
@@ -43,7 +44,7 @@ pub(crate) struct Actor {
     bell: watch::Sender<()>,
     /// Kept for leases, weakly: the task itself must not keep the task.
     mailbox: mpsc::WeakUnboundedSender<Message>,
-    news: mpsc::UnboundedSender<News>,
+    news: mpsc::UnboundedSender<Dispatch>,
     /// Everything that was started and is not gone.
     live: BTreeMap<AgentName, Live>,
     replies: HashMap<Ticket, oneshot::Sender<Result<Lease, ConnectError>>>,
@@ -55,9 +56,11 @@ pub(crate) struct Actor {
 /// One agent from its start until it is gone.
 struct Live {
     generation: Generation,
-    give_up: watch::Sender<bool>,
+    orders: watch::Sender<Orders>,
     /// Once it is ready.
-    agent: Option<Arc<dyn RunningAgent>>,
+    connection: Option<Arc<dyn AgentConnection>>,
+    /// Whether the answer to the last measurement is still to come.
+    measuring: bool,
 }
 
 /// Somebody who waits until agents have stopped.
@@ -93,22 +96,26 @@ impl Actor {
         (mailbox, rung)
     }
 
-    async fn run(mut self, mut messages: mpsc::UnboundedReceiver<Message>, mut news: mpsc::UnboundedReceiver<News>) {
+    async fn run(
+        mut self,
+        mut messages: mpsc::UnboundedReceiver<Message>,
+        mut news: mpsc::UnboundedReceiver<Dispatch>,
+    ) {
         enum Next {
             Message(Option<Message>),
-            News(News),
+            News(Dispatch),
             Tick,
             Measure,
         }
         let mut held = true;
         while held || !self.core.is_still() {
             let next = tokio::select! {
-                // What happened to agents comes first, so that nobody is lent one that is known to be gone.
+                // What happened to agents comes first; and however many messages there are, something is measured.
                 biased;
                 Some(news) = news.recv() => Next::News(news),
+                () = sleep_until(self.measure_at), if self.core.measures() && !self.live.is_empty() => Next::Measure,
                 message = messages.recv(), if held => Next::Message(message),
                 () = at(self.core.next_tick()) => Next::Tick,
-                () = sleep_until(self.measure_at), if self.core.measures() && !self.live.is_empty() => Next::Measure,
             };
             match next {
                 Next::Message(Some(message)) => self.obey(message),
@@ -116,7 +123,7 @@ impl Actor {
                     held = false;
                     self.handle(Input::Close);
                 }
-                Next::News(news) => self.hear(news),
+                Next::News((agent, generation, news)) => self.hear(agent, generation, news),
                 Next::Tick => self.handle(Input::Tick),
                 Next::Measure => self.measure(),
             }
@@ -131,10 +138,16 @@ impl Actor {
                 self.handle(Input::Borrow(waiter));
             }
             Message::Stop { what, reply } => self.stop(what, reply),
-            Message::Hurry => self.live.values().filter_map(|live| live.agent.as_ref()).for_each(|agent| agent.hurry()),
+            Message::Hurry => {
+                let hurry = |live: &Live| live.orders.send_modify(|orders| orders.hurries += 1);
+                self.live.values().filter(|live| live.orders.borrow().stop.is_some()).for_each(hurry);
+            }
             Message::Tell(input) => {
-                if let Input::Abandoned(ticket) = &input {
-                    self.replies.remove(ticket);
+                match &input {
+                    Input::Abandoned(ticket) => drop(self.replies.remove(ticket)),
+                    // A lease that comes back because its connection ended is not one that was used to its end.
+                    Input::Returned { agent, .. } => self.notice_end(agent),
+                    _ => {}
                 }
                 self.handle(input);
             }
@@ -143,13 +156,9 @@ impl Actor {
 
     /// A connection may have ended a moment ago, before anybody could tell.
     fn notice_end(&mut self, agent: &AgentName) {
-        let Some((generation, running)) =
-            self.live.get(agent).and_then(|live| Some((live.generation, live.agent.as_ref()?)))
-        else {
-            return;
-        };
-        if let Some(end) = ended(&*running.connection()) {
-            self.handle(Input::Lost { agent: agent.clone(), generation, end });
+        let Some(live) = self.live.get(agent) else { return };
+        if let Some(end) = live.connection.as_deref().and_then(ended) {
+            self.handle(Input::Lost { agent: agent.clone(), generation: live.generation, end });
         }
     }
 
@@ -169,28 +178,38 @@ impl Actor {
         self.answer_stops();
     }
 
-    fn hear(&mut self, news: News) {
+    fn hear(&mut self, agent: AgentName, generation: Generation, news: News) {
         match news {
-            News::Ready { agent, generation, running } => {
+            News::Ready { connection } => {
+                let end = ended(&*connection);
                 if let Some(live) = self.live.get_mut(&agent) {
-                    live.agent = Some(running);
+                    live.connection = Some(connection);
                 }
-                self.handle(Input::Ready { agent, generation });
+                self.handle(match end {
+                    None => Input::Ready { agent, generation },
+                    Some(end) => Input::Lost { agent, generation, end },
+                });
             }
-            News::Failed { agent, generation, error } => {
+            News::Failed { error } => {
                 self.live.remove(&agent);
                 self.has_stopped(&agent, generation, None);
                 self.handle(Input::Failed { agent, generation, error });
             }
-            News::Lost { agent, generation, end } => self.handle(Input::Lost { agent, generation, end }),
-            News::Stopped { agent, generation, report } => self.has_stopped(&agent, generation, report),
-            News::Gone { agent, generation, report } => {
-                self.live.remove(&agent);
+            News::Lost { end } => self.handle(Input::Lost { agent, generation, end }),
+            News::Stopped { report } => {
                 self.has_stopped(&agent, generation, report.clone());
-                self.handle(Input::Gone { agent, generation, report });
+                self.handle(Input::Stopped { agent, generation, report });
             }
-            News::Measured(measured) => {
-                for (agent, generation, bytes) in measured {
+            News::Gone => {
+                self.live.remove(&agent);
+                self.has_stopped(&agent, generation, None);
+                self.handle(Input::Gone { agent, generation });
+            }
+            News::Measured { bytes } => {
+                if let Some(live) = self.live.get_mut(&agent) {
+                    live.measuring = false;
+                }
+                if let Some(bytes) = bytes {
                     self.handle(Input::Measured { agent, generation, bytes });
                 }
             }
@@ -210,7 +229,7 @@ impl Actor {
     }
 
     fn answer_stops(&mut self) {
-        for stop in self.stops.extract_if(.., |stop| stop.left.is_empty()) {
+        for stop in self.stops.extract_if(.., |stop| stop.left.is_empty() || stop.reply.is_closed()) {
             let _ = stop.reply.send(stop.reports);
         }
     }
@@ -228,16 +247,15 @@ impl Actor {
         match effect {
             Effect::Start { agent, generation, spec } => {
                 tracing::debug!(%agent, generation = generation.0, "starts");
-                let (give_up, given_up) = watch::channel(false);
-                let launch = Launch { agent: agent.clone(), generation, spec: *spec, given_up };
-                tokio::spawn(look_after(Arc::clone(&self.launcher), launch, self.news.clone()));
-                self.live.insert(agent, Live { generation, give_up, agent: None });
+                let (orders, ordered) = watch::channel(Orders::default());
+                let launch = Launch::new(agent.clone(), generation, *spec).ordered(ordered.clone());
+                tokio::spawn(look_after(Arc::clone(&self.launcher), launch, ordered, self.news.clone()));
+                self.live.insert(agent, Live { generation, orders, connection: None, measuring: false });
             }
             Effect::Stop { agent, generation, cause } => {
                 tracing::debug!(%agent, generation = generation.0, ?cause, "stops");
                 if let Some(live) = self.live.get(&agent) {
-                    live.give_up.send_replace(true);
-                    live.agent.iter().for_each(|agent| agent.begin_stop(cause));
+                    live.orders.send_modify(|orders| orders.stop = orders.stop.or(Some(cause)));
                 }
             }
             Effect::Lend { ticket, agent, generation, lease } => self.lend(ticket, agent, generation, lease),
@@ -250,32 +268,23 @@ impl Actor {
     }
 
     fn lend(&mut self, ticket: Ticket, agent: AgentName, generation: Generation, lease: LeaseId) {
-        let running = self.live.get(&agent).and_then(|live| live.agent.as_ref());
-        if let (Some(running), Some(mailbox), Some(reply)) =
-            (running, self.mailbox.upgrade(), self.replies.remove(&ticket))
+        let connection = self.live.get(&agent).and_then(|live| live.connection.clone());
+        if let (Some(connection), Some(mailbox), Some(reply)) =
+            (connection, self.mailbox.upgrade(), self.replies.remove(&ticket))
         {
-            let connection = running.connection();
             let borrowed = Borrowed { mailbox, agent, generation, lease };
             // If nobody waits any more, the lease is dropped here, and so comes back.
             let _ = reply.send(Ok(Lease::new(connection, generation, borrowed)));
         }
     }
 
-    /// Finds out what agents use, in a task of its own: one scan takes a millisecond.
+    /// Has it measured what agents use. One that has not answered yet is not asked again.
     fn measure(&mut self) {
         self.measure_at = Instant::now() + MEASURE;
-        let running = |(name, live): (&AgentName, &Live)| Some((name.clone(), live.generation, live.agent.clone()?));
-        let running: Vec<_> = self.live.iter().filter_map(running).collect();
-        let news = self.news.clone();
-        tokio::spawn(async move {
-            let mut measured = Vec::new();
-            for (agent, generation, running) in running {
-                if let Some(bytes) = running.memory().await {
-                    measured.push((agent, generation, bytes));
-                }
-            }
-            let _ = news.send(News::Measured(measured));
-        });
+        for live in self.live.values_mut().filter(|live| live.connection.is_some() && !live.measuring) {
+            live.measuring = true;
+            live.orders.send_modify(|orders| orders.measurements += 1);
+        }
     }
 }
 
@@ -287,12 +296,13 @@ async fn at(moment: Option<Instant>) {
     }
 }
 
-/// How a connection ended, if it has.
+/// How a connection ended, if it has. One of others may panic here, and then is not to be used.
 fn ended(connection: &dyn AgentConnection) -> Option<End> {
-    let mut closed = connection.closed();
-    match closed.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(end) => Some(end),
-        Poll::Pending => None,
+    let look = || connection.closed().as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    match catch_unwind(AssertUnwindSafe(look)) {
+        Ok(Poll::Ready(end)) => Some(end),
+        Ok(Poll::Pending) => None,
+        Err(_) => Some(End::Failed("the connection panicked".to_owned())),
     }
 }
 

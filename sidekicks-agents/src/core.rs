@@ -41,13 +41,15 @@ pub(crate) enum Input {
     Failed { agent: AgentName, generation: Generation, error: Arc<StartError> },
     /// The connection to a running agent ended. Its process may still have to be finished.
     Lost { agent: AgentName, generation: Generation, end: End },
-    /// A process is gone, and was reaped.
-    Gone { agent: AgentName, generation: Generation, report: Option<Arc<StopReport>> },
+    /// A process has stopped, or is stuck.
+    Stopped { agent: AgentName, generation: Generation, report: Option<Arc<StopReport>> },
+    /// Nothing of it is left.
+    Gone { agent: AgentName, generation: Generation },
     /// How many bytes an agent uses with all that it started.
     Measured { agent: AgentName, generation: Generation, bytes: u64 },
     /// There are other agents now.
     Apply(Specs),
-    /// An agent is to be kept, or not, whatever its spec says.
+    /// An agent is to be kept whatever its spec says, or no longer.
     Pin { agent: AgentName, pinned: bool },
     /// Its failures are forgotten.
     Reset(AgentName),
@@ -111,8 +113,9 @@ pub(crate) struct Rules {
 pub(crate) struct Core {
     rules: Rules,
     limits: Limits,
-    /// Removed agents too: their generations go on where they come back.
     slots: BTreeMap<AgentName, Slot>,
+    /// The last starts of agents that were removed: their numbers go on if they come back.
+    past: BTreeMap<AgentName, Generation>,
     /// Everybody who waits, in the order in which they came.
     queue: VecDeque<Waiter>,
     closed: bool,
@@ -129,6 +132,7 @@ impl Core {
             rules,
             limits: Limits::default(),
             slots: BTreeMap::new(),
+            past: BTreeMap::new(),
             queue: VecDeque::new(),
             closed: false,
             leases: 0,
@@ -189,11 +193,16 @@ impl Core {
             Input::Ready { agent, generation } => self.ready(agent, generation, now),
             Input::Failed { agent, generation, error } => self.failed(&agent, generation, error, now),
             Input::Lost { agent, generation, end } => self.lost(&agent, generation, end, now),
-            Input::Gone { agent, generation, report } => {
+            Input::Stopped { agent, generation, report } => {
                 if let Some(slot) = self.alive(&agent, generation) {
-                    slot.phase = Phase::Stopped;
                     slot.report = report;
                 }
+            }
+            Input::Gone { agent, generation } => {
+                if let Some(slot) = self.alive(&agent, generation) {
+                    slot.phase = Phase::Stopped;
+                }
+                self.clear_away(&agent);
             }
             Input::Measured { agent, generation, bytes } => {
                 if let Some(slot) = self.alive(&agent, generation) {
@@ -204,7 +213,7 @@ impl Core {
             Input::Apply(specs) => self.apply(specs),
             Input::Pin { agent, pinned } => {
                 if let Some(slot) = self.slot(&agent).filter(|slot| slot.spec.is_some()) {
-                    slot.pinned = Some(pinned);
+                    slot.pinned = pinned;
                 }
             }
             Input::Reset(agent) => {
@@ -226,9 +235,9 @@ impl Core {
     /// Does what can be done now.
     fn settle(&mut self, now: Instant) {
         loop {
-            self.refuse_late(now);
             let blocked = self.start_in_order(now);
             self.lend(&blocked, now);
+            self.refuse_late(now);
             self.stop_unwanted(now);
             self.make_room(&blocked);
             if !self.break_deadlock() {
@@ -288,36 +297,55 @@ impl Core {
         let Some(slot) = self.alive(agent, generation) else { return };
         let given_up = matches!(slot.phase, Phase::Stopping { .. });
         slot.phase = Phase::Stopped;
-        if given_up {
-            return; // Who still waits for it waits for the next start.
-        }
-        slot.failed(Arc::clone(&error), &backoff, now);
-        self.refuse_those_of(agent, ConnectError::Start(error));
+        if !given_up {
+            slot.failed(Arc::clone(&error), &backoff, now);
+            self.refuse_those_of(agent, ConnectError::Start(error));
+        } // Else who still waits for it waits for the next start.
+        self.clear_away(agent);
     }
 
     fn lost(&mut self, agent: &AgentName, generation: Generation, end: End, now: Instant) {
         let backoff = self.rules.backoff.clone();
         let Some(slot) = self.alive(agent, generation) else { return };
-        let Phase::Running(running) = &slot.phase else { return };
-        if now - running.since < backoff.young {
-            let error = Arc::new(slot.left_too_soon(end.clone()));
-            slot.failed(error, &backoff, now);
-        }
+        let failure = match &slot.phase {
+            Phase::Starting => Some(slot.left_too_soon(end.clone())),
+            Phase::Running(running) if now - running.since < backoff.young => Some(slot.left_too_soon(end.clone())),
+            Phase::Running(_) => None,
+            Phase::Stopping { .. } | Phase::Stopped => return,
+        };
+        let never_ready = matches!(slot.phase, Phase::Starting);
         slot.end = Some(end);
         slot.phase = Phase::Stopping { cause: None };
+        if let Some(error) = failure.map(Arc::new) {
+            slot.failed(Arc::clone(&error), &backoff, now);
+            if never_ready {
+                self.refuse_those_of(agent, ConnectError::Start(error));
+            }
+        }
+    }
+
+    /// Of an agent that was removed and is gone only the number of its last start is kept.
+    fn clear_away(&mut self, agent: &AgentName) {
+        let is_over = |slot: &Slot| slot.spec.is_none() && matches!(slot.phase, Phase::Stopped);
+        if let Some(slot) = self.slots.get(agent).filter(|slot| is_over(slot)) {
+            self.past.insert(agent.clone(), slot.generation);
+            self.slots.remove(agent);
+        }
     }
 
     fn apply(&mut self, specs: Specs) {
         self.limits = Limits { running: specs.max_running.map(NonZero::get), memory: specs.max_memory };
         self.changed.extend(self.slots.keys().cloned());
-        for (name, slot) in &mut self.slots {
-            if !specs.agents.contains_key(name) {
-                slot.remove();
-            }
+        let removed = |name: &&AgentName| !specs.agents.contains_key(*name);
+        let removed: Vec<_> = self.slots.keys().filter(removed).cloned().collect();
+        for name in removed {
+            self.slots.get_mut(&name).into_iter().for_each(Slot::remove);
+            self.clear_away(&name);
         }
         for (name, spec) in specs.agents {
             self.changed.insert(name.clone());
-            self.slots.entry(name).or_default().give(spec);
+            let generation = self.past.remove(&name).unwrap_or_default();
+            self.slots.entry(name).or_insert_with(|| Slot { generation, ..Slot::default() }).give(spec);
         }
     }
 

@@ -1,6 +1,5 @@
 //! How an agent is started, and what the supervisor needs of one that runs.
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,6 +9,7 @@ use sidekicks_acp::{
 use tokio::sync::watch;
 
 use crate::specs::AgentSpec;
+use crate::watcher::Orders;
 
 /// Starts agents for a supervisor. [`Processes`] runs their command; another one may reach them over a socket.
 #[async_trait]
@@ -17,9 +17,15 @@ pub trait Launcher: Send + Sync + 'static {
     /// Starts an agent and shakes hands.
     ///
     /// Its place is taken until this future ends, so it must have a limit, and should end soon after
-    /// [`Launch::given_up`] does. What it began must be gone when it gives an error. It may panic, which is a failed
-    /// start.
+    /// [`Launch::given_up`] does. What it began must be gone when it gives an error. A panic is a failed start.
     async fn launch(&self, launch: Launch) -> Result<Arc<dyn RunningAgent>, StartError>;
+}
+
+#[async_trait]
+impl<L: Launcher + ?Sized> Launcher for Arc<L> {
+    async fn launch(&self, launch: Launch) -> Result<Arc<dyn RunningAgent>, StartError> {
+        (**self).launch(launch).await
+    }
 }
 
 /// What is to be started.
@@ -32,21 +38,37 @@ pub struct Launch {
     pub generation: Generation,
     /// How it is started.
     pub spec: AgentSpec,
-    pub(crate) given_up: watch::Receiver<bool>,
+    orders: Option<watch::Receiver<Orders>>,
 }
 
 impl Launch {
+    /// A start that is never given up, to try a [`Launcher`] without a supervisor.
+    pub fn new(agent: impl Into<AgentName>, generation: Generation, spec: AgentSpec) -> Self {
+        Self { agent: agent.into(), generation, spec, orders: None }
+    }
+
+    pub(crate) fn ordered(mut self, orders: watch::Receiver<Orders>) -> Self {
+        self.orders = Some(orders);
+        self
+    }
+
     /// Waits until nobody wants this start any more. Cancel-safe.
     pub async fn given_up(&self) {
-        // The sender goes away only with the supervisor.
-        let _ = self.given_up.clone().wait_for(|given_up| *given_up).await;
+        match self.orders.clone() {
+            // An error means that the supervisor is gone.
+            Some(mut orders) => drop(orders.wait_for(|orders| orders.stop.is_some()).await),
+            None => std::future::pending().await,
+        }
     }
 }
 
 /// An agent that runs.
+///
+/// Its methods are called by one task that looks after this agent alone. They must not block. When one panics, this is
+/// dropped and its place is free.
 #[async_trait]
 pub trait RunningAgent: Send + Sync + 'static {
-    /// The connection to it.
+    /// The connection to it. Called once.
     fn connection(&self) -> Arc<dyn AgentConnection>;
 
     /// Begins to stop it, and returns at once; the connection ends with this cause. It may have stopped already.
@@ -55,14 +77,15 @@ pub trait RunningAgent: Send + Sync + 'static {
     /// Takes the next step of a stop now.
     fn hurry(&self) {}
 
-    /// Waits until it has stopped; tells how that went, where there is a process.
+    /// Waits until it has stopped; tells how that went, where there is a process. Must have a limit: its place is taken
+    /// until then, and a shutdown waits for it.
     async fn stopped(&self) -> Option<Arc<StopReport>>;
 
     /// Waits until nothing of it is left, which may be later: a process can be stuck in the kernel. Its place is free
-    /// from then on.
+    /// from then on, and it is dropped.
     async fn gone(&self) {}
 
-    /// How many bytes it uses with all that it started, where that can be told.
+    /// How many bytes it uses with all that it started, where that can be told. Given up after 5 seconds.
     async fn memory(&self) -> Option<u64> {
         None
     }
@@ -141,11 +164,5 @@ impl RunningAgent for Connection {
     async fn stopped(&self) -> Option<Arc<StopReport>> {
         self.closed().await;
         None
-    }
-}
-
-impl fmt::Debug for dyn RunningAgent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunningAgent").finish_non_exhaustive()
     }
 }

@@ -47,8 +47,8 @@ impl Specs {
     pub(crate) fn check(&self) -> Result<(), SpecsError> {
         let pinned = self.agents.values().filter(|spec| spec.pinned).count();
         match self.max_running {
-            Some(max_running) if pinned >= max_running.get() && self.agents.len() > pinned => {
-                Err(SpecsError::TooManyPinned { pinned, max_running: max_running.get() })
+            Some(most) if pinned > most.get() || (pinned == most.get() && self.agents.len() > pinned) => {
+                Err(SpecsError::TooManyPinned { pinned, max_running: most.get() })
             }
             _ => Ok(()),
         }
@@ -59,8 +59,9 @@ impl Specs {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecsError {
-    /// The pinned agents would take all the room there is, and the others wait for ever.
-    #[error("{pinned} agents are pinned, and {max_running} may run: the others would never run")]
+    /// The pinned agents would take all the room there is, and others wait for ever.
+    #[error("{pinned} agents are pinned, and {max_running} may run: others would never run")]
+    #[non_exhaustive]
     TooManyPinned {
         /// How many agents are pinned.
         pinned: usize,

@@ -26,9 +26,9 @@ pub struct AgentState {
     pub failure: Option<Arc<StartError>>,
     /// When it is tried again after several failures. The moment may have passed.
     pub retry_at: Option<Instant>,
-    /// How the connection of this generation ended, if it has.
+    /// How this generation ended, if it has; by a stop also where it never became ready.
     pub end: Option<End>,
-    /// How its process ended, if it has.
+    /// How its process ended, if it has. One that is stuck is reported while it is still there.
     pub report: Option<Arc<StopReport>>,
 }
 
@@ -59,7 +59,10 @@ pub enum Activity {
     /// It runs, and nobody borrows it.
     Idle,
     /// It is borrowed.
+    #[non_exhaustive]
     Busy {
+        /// How many times.
+        leases: usize,
         /// By whom, as far as they said so.
         owners: Vec<Arc<str>>,
     },

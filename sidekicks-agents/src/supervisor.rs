@@ -67,7 +67,8 @@ impl Supervisor {
         Self { inner: Arc::new(Inner { mailbox, board, bell, tickets: AtomicU64::new(0) }) }
     }
 
-    /// Says which agents there are from now on. Takes effect in the order of the calls, before a later borrow.
+    /// Says which agents there are from now on. Returns at once; what is called later, such as a borrow, finds it done.
+    /// [`states`](Self::states) shows it a moment later.
     ///
     /// Only what changed is replaced: an agent whose command is another one is stopped when it is idle, and the next
     /// borrower gets a new one; an agent that is not in `specs` any more is stopped when its turns have ended, and is lent
@@ -110,7 +111,8 @@ impl Supervisor {
         self.stop(Stop::ForGood).await
     }
 
-    /// Takes the next step of every stop that is under way now, as a person wants who presses Ctrl-C again.
+    /// Takes the next step of every stop that is under way now, as a person wants who presses Ctrl-C again. A start that was
+    /// given up has its own haste, and is gone within seconds.
     pub fn hurry(&self) {
         let _ = self.inner.mailbox.send(Message::Hurry);
     }
@@ -137,8 +139,8 @@ impl fmt::Debug for Supervisor {
 /// Borrowing starts it where needed. Who asks for a running agent with a free turn is served at once; the others wait in
 /// one queue, first come first served, until there is room. Idle agents make room, the one that was used longest ago first.
 /// Do not borrow while you hold a lease: where everybody who holds one waits for another, the youngest gets
-/// [`ConnectError::WouldDeadlock`], which is found only among borrowers that give their
-/// [`owner`](sidekicks_acp::Borrow::owner).
+/// [`ConnectError::WouldDeadlock`]. That is found by the [`owner`](sidekicks_acp::Borrow::owner): one owner is one party
+/// that does one thing at a time, so two tasks that borrow independently need two names, or none.
 #[derive(Clone)]
 pub struct Agent {
     supervisor: Supervisor,
@@ -164,18 +166,18 @@ impl Agent {
         self.supervisor.stop(Stop::One(self.name.clone())).await.remove(&self.name)
     }
 
-    /// Forgets its failures, so that it is tried again at once.
+    /// Forgets its failures, so that a later borrow tries it again.
     pub fn reset(&self) {
         self.supervisor.tell(Input::Reset(self.name.clone()));
     }
 
     /// Keeps it from being stopped for idleness or to make room, whatever its spec says; it is not started by this. Others
-    /// that do not fit beside it get [`ConnectError::TooLarge`] then.
+    /// that do not fit beside it get [`ConnectError::TooLarge`] then. Does nothing where there is no agent of this name yet.
     pub fn pin(&self) {
         self.supervisor.tell(Input::Pin { agent: self.name.clone(), pinned: true });
     }
 
-    /// Takes [`pin`](Self::pin) back, and what its spec says of it.
+    /// Takes [`pin`](Self::pin) back, so that its spec counts.
     pub fn unpin(&self) {
         self.supervisor.tell(Input::Pin { agent: self.name.clone(), pinned: false });
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use sidekicks_acp::{AgentName, Borrow, ConnectError, End, Lease, SessionEvent, SessionEvents};
@@ -29,6 +30,8 @@ pub struct Conversation {
 struct Shared {
     common: Arc<Common>,
     agent: AgentName,
+    /// Who borrows. No other conversation is called so: each waits for itself alone.
+    owner: String,
     core: Mutex<Core>,
     /// The core wants something else than the task waits for.
     changed: Arc<Notify>,
@@ -40,7 +43,10 @@ impl Conversation {
         let (busy_sender, busy) = watch::channel(false);
         let changed = Arc::new(Notify::new());
         let core = Core::new(agent.clone(), Arc::clone(&common), busy_sender);
-        let shared = Arc::new(Shared { common, agent, core: Mutex::new(core), changed: Arc::clone(&changed), busy });
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        let owner = format!("conversation {} with {agent}", NUMBERS.fetch_add(1, Ordering::Relaxed));
+        let core = Mutex::new(core);
+        let shared = Arc::new(Shared { common, agent, owner, core, changed: Arc::clone(&changed), busy });
         runtime.spawn(run(Arc::downgrade(&shared), changed));
         Self { shared }
     }
@@ -143,7 +149,7 @@ async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
             None => borrowing = None,
             Some((ticket, _)) if borrowing.as_ref().is_some_and(|(pending, _)| *pending == ticket) => {}
             Some((ticket, connector)) => {
-                let request = Borrow::by(shared.agent.as_str());
+                let request = Borrow::by(&*shared.owner);
                 borrowing = Some((ticket, Box::pin(async move { connector.borrow(request).await })));
             }
         }

@@ -4,10 +4,11 @@
 //! cargo run -p examples --bin take_turns -- "what is this project?" "opencode acp" "gemini --acp" "kimi acp"
 //! ```
 //!
-//! Whatever way it ends, the agents end too: Ctrl-C, SIGTERM and SIGHUP stop them politely, pressing Ctrl-C again hurries,
+//! Whatever way it ends, the agents end too: Ctrl-C and the other signals that end programs stop them politely, pressing Ctrl-C again hurries,
 //! and the guard ends them when this program is killed.
 
 use std::error::Error;
+use std::io::{Write, stderr, stdout};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -36,17 +37,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
     agents.apply(specs)?;
 
     let talk = talk(agents.clone(), names, prompt);
-    let [mut interrupt, mut terminate, mut hangup] =
-        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?];
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (mut hangup, mut quit) = (signal(SignalKind::hangup())?, signal(SignalKind::quit())?);
     let outcome = tokio::select! {
         outcome = talk => outcome,
         _ = interrupt.recv() => Err("interrupted".into()),
         _ = terminate.recv() => Err("terminated".into()),
         _ = hangup.recv() => Err("hung up".into()),
+        _ = quit.recv() => Err("quit".into()),
     };
     tokio::select! {
         reports = agents.shutdown() => {
-            reports.iter().for_each(|(name, report)| eprintln!("[{name} ended by {:?}]", report.step));
+            for (name, report) in reports {
+                let _ = writeln!(stderr(), "[{name} ended by {:?}]", report.step);
+            }
         }
         () = async { while interrupt.recv().await.is_some() { agents.hurry() } } => {}
     }
@@ -58,16 +62,16 @@ async fn talk(agents: Supervisor, names: Vec<AgentName>, prompt: String) -> Resu
     let cwd = std::env::current_dir()?;
     let directory = move |name: &AgentName| Some(AgentProfile::new(agents.agent(name.clone()), &cwd));
     let conversations = Conversations::new(directory, sidekicks_conversations::Options::default());
-    let mut events = conversations.subscribe();
+    let (mut events, mut out) = (conversations.subscribe(), stdout());
     for name in names.iter().chain(&names) {
-        println!("== {name}");
+        writeln!(out, "== {name}")?; // Not println, which panics where nobody reads any more: agents would be killed.
         let conversation = conversations.with(name).ok_or("the directory knows every name")?;
         conversation.send(&*prompt)?;
         while let Some(event) = events.next().await {
             match &*event {
-                Event::MessageDelta { kind: PartKind::Text, text: Some(text), .. } => print!("{text}"),
+                Event::MessageDelta { kind: PartKind::Text, text: Some(text), .. } => write!(out, "{text}")?,
                 Event::MessageUpdated { message, .. } => {
-                    message.error.iter().for_each(|error| eprintln!("[{}]", error.message));
+                    message.error.iter().try_for_each(|error| writeln!(out, "[{}]", error.message))?;
                 }
                 Event::PermissionRequested(asked) => {
                     let no = asked.options.iter().find(|option| option.kind == "reject_once");
@@ -78,7 +82,7 @@ async fn talk(agents: Supervisor, names: Vec<AgentName>, prompt: String) -> Resu
                 _ => {}
             }
         }
-        println!();
+        writeln!(out)?;
     }
     Ok(())
 }

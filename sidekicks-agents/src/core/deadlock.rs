@@ -1,6 +1,8 @@
 //! Whether those who wait do so for one another.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+
+use sidekicks_acp::ConnectError;
 
 use super::Core;
 use super::queue::{Wait, Waiter};
@@ -12,45 +14,39 @@ impl Core {
     /// Somebody is served one day if something is starting or stopping already, or if one of those who hold what they
     /// wait for will let go of it: who waits for nothing here, is not known, or is served one day themselves.
     pub(super) fn break_deadlock(&mut self) -> bool {
-        if self.queue.is_empty() {
-            return false;
+        let leases = self.slots.values().filter_map(Slot::running).flat_map(|running| running.leases.values());
+        let holders: HashSet<&str> = leases.flatten().map(|owner| &**owner).collect();
+        let holds = |waiter: &&Waiter| waiter.owner.as_deref().is_some_and(|owner| holders.contains(owner));
+        if !self.queue.iter().any(|waiter| holds(&waiter)) {
+            return false; // Mostly so.
         }
         let mut stuck: Vec<&Waiter> = self.queue.iter().collect();
         loop {
             let before = stuck.len();
-            let served: Vec<_> = stuck.iter().map(|waiter| self.is_served(waiter, &stuck)).collect();
-            let mut served = served.into_iter();
-            stuck.retain(|_| !served.next().unwrap_or(true));
+            let owners: HashSet<&str> = stuck.iter().filter_map(|waiter| waiter.owner.as_deref()).collect();
+            let room = self.slots.values().any(|slot| !slot.is_pinned() && one_lets_go(slot, &owners));
+            stuck.retain(|waiter| !match self.waits_for(waiter) {
+                Wait::Change => true,
+                Wait::Turn => self.slots.get(&waiter.agent).is_some_and(|slot| one_lets_go(slot, &owners)),
+                Wait::Room => room,
+            });
             if stuck.len() == before {
                 break;
             }
         }
-        let youngest = stuck.into_iter().rev().find(|waiter| self.holds_something(waiter));
-        let Some(ticket) = youngest.map(|waiter| waiter.ticket) else { return false };
-        self.refuse(ticket, sidekicks_acp::ConnectError::WouldDeadlock);
+        let Some(ticket) = stuck.into_iter().rev().find(holds).map(|waiter| waiter.ticket) else { return false };
+        self.refuse(ticket, ConnectError::WouldDeadlock);
         true
     }
+}
 
-    /// Whether somebody will be served, as far as is known, when all of `stuck` are not.
-    fn is_served(&self, waiter: &Waiter, stuck: &[&Waiter]) -> bool {
-        let lets_go = |owner: &Option<Arc<str>>| owner.is_none() || stuck.iter().all(|waiter| waiter.owner != *owner);
-        let one_lets_go = |slot: &Slot| match &slot.phase {
-            Phase::Running(running) => running.leases.values().any(lets_go),
-            Phase::Starting | Phase::Stopping { .. } => true,
-            Phase::Stopped => false,
-        };
-        match self.waits_for(waiter) {
-            Wait::Change => true,
-            Wait::Turn => self.slots.get(&waiter.agent).is_some_and(one_lets_go),
-            Wait::Room => self.slots.values().filter(|slot| !slot.is_pinned()).any(one_lets_go),
+/// Whether something of this agent comes free although all of `stuck` wait for ever.
+fn one_lets_go(slot: &Slot, stuck: &HashSet<&str>) -> bool {
+    match &slot.phase {
+        Phase::Running(running) => {
+            running.leases.values().any(|owner| owner.as_deref().is_none_or(|owner| !stuck.contains(owner)))
         }
-    }
-
-    fn holds_something(&self, waiter: &Waiter) -> bool {
-        let holds = |slot: &Slot| match &slot.phase {
-            Phase::Running(running) => running.leases.values().any(|owner| *owner == waiter.owner),
-            _ => false,
-        };
-        waiter.owner.is_some() && self.slots.values().any(holds)
+        Phase::Starting | Phase::Stopping { .. } => true,
+        Phase::Stopped => false,
     }
 }

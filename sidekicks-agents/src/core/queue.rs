@@ -123,21 +123,24 @@ impl Core {
     pub(super) fn start_in_order(&mut self, now: Instant) -> Blocked {
         let mut blocked = Blocked::default();
         let (mut load, mut pinned) = (self.load(), self.pinned_load());
-        let waiting: Vec<_> =
-            self.queue.iter().map(|waiter| (waiter.agent.clone(), waiter.ticket, waiter.since)).collect();
-        for (agent, ticket, since) in waiting {
+        let stays =
+            |waiter: &&Waiter| self.slots.get(&waiter.agent).is_some_and(|slot| slot.spec.is_some() && slot.stays());
+        let waiting: Vec<_> = self.queue.iter().filter(|waiter| !stays(waiter)).cloned().collect();
+        for Waiter { agent, ticket, since, deadline, .. } in waiting {
             let Some(slot) = self.slots.get(&agent).filter(|slot| slot.spec.is_some()) else {
                 self.refuse_those_of(&agent, ConnectError::Unknown);
                 continue;
             };
-            if !matches!(slot.phase, Phase::Stopped) {
-                continue;
+            if slot.stays() {
+                continue; // It was started a moment ago.
             }
             if let Some((until, last)) = slot.failures.backoff(now) {
                 let error = ConnectError::Backoff { retry_after: until - now, last: Arc::clone(last) };
                 self.refuse_those_of(&agent, error);
             } else if !self.limits.fits(pinned, slot.need()) {
                 self.refuse_those_of(&agent, ConnectError::TooLarge);
+            } else if !matches!(slot.phase, Phase::Stopped) || deadline.is_some_and(|deadline| deadline <= now) {
+                continue; // It is not gone yet; or nothing is started for who does not wait.
             } else if blocked.first.is_none() && self.limits.fits(load, slot.need()) {
                 load.add(slot.need());
                 if slot.is_pinned() {

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sidekicks_acp::{
-    AgentCommand, End, Generation, Phase as StartPhase, StartError, StartFailure, StopCause, StopReport,
-};
+use sidekicks_acp::{AgentCommand, End, Generation, StartError, StartFailure, StopCause, StopReport};
 use tokio::time::Instant;
 
 use super::LeaseId;
@@ -18,8 +16,8 @@ use crate::state::{Activity, AgentState};
 pub(super) struct Slot {
     /// Nothing where the agent was removed.
     pub(super) spec: Option<AgentSpec>,
-    /// What was said of it while it ran, which counts more than the spec.
-    pub(super) pinned: Option<bool>,
+    /// Whether it is to be kept whatever its spec says.
+    pub(super) pinned: bool,
     pub(super) phase: Phase,
     /// The last start, counted from 1.
     pub(super) generation: Generation,
@@ -88,14 +86,23 @@ impl Slot {
     /// It is to be no more.
     pub(super) fn remove(&mut self) {
         self.spec = None;
-        self.pinned = None;
+        self.pinned = false;
         self.failures.clear();
         self.failure = None;
     }
 
     pub(super) fn failed(&mut self, error: Arc<StartError>, backoff: &Backoff, now: Instant) {
-        // What never ran cost nothing, and may have been put right a moment ago: a program just installed, say.
-        if error.phase() != StartPhase::Spawn {
+        // It cost nothing, and may have been put right a moment ago: a program just installed, say.
+        let is_missing = matches!(
+            &*error.failure,
+            StartFailure::NotFound { .. }
+                | StartFailure::NoSuchFile
+                | StartFailure::NotExecutable(_)
+                | StartFailure::NotAProgram
+                | StartFailure::BadInterpreter { .. }
+                | StartFailure::BadCwd { .. }
+        );
+        if !is_missing {
             self.failures.record(Arc::clone(&error), backoff, now);
         }
         self.failure = Some(error);
@@ -131,15 +138,19 @@ impl Slot {
     }
 
     pub(super) fn is_pinned(&self) -> bool {
-        self.pinned.unwrap_or_else(|| self.spec.as_ref().is_some_and(|spec| spec.pinned))
+        self.pinned || self.spec.as_ref().is_some_and(|spec| spec.pinned)
     }
 
-    /// When it was last used, if it runs and nobody borrows it.
-    pub(super) fn idle(&self) -> Option<&Running> {
+    pub(super) fn running(&self) -> Option<&Running> {
         match &self.phase {
-            Phase::Running(running) if running.leases.is_empty() => Some(running),
+            Phase::Running(running) => Some(running),
             _ => None,
         }
+    }
+
+    /// The same, if nobody borrows it.
+    pub(super) fn idle(&self) -> Option<&Running> {
+        self.running().filter(|running| running.leases.is_empty())
     }
 
     /// Whether it keeps its room until somebody stops it.
@@ -202,7 +213,10 @@ impl Slot {
             Phase::Stopped => Activity::Stopped,
             Phase::Starting => Activity::Starting,
             Phase::Running(running) if running.leases.is_empty() => Activity::Idle,
-            Phase::Running(running) => Activity::Busy { owners: running.leases.values().flatten().cloned().collect() },
+            Phase::Running(running) => Activity::Busy {
+                leases: running.leases.len(),
+                owners: running.leases.values().flatten().cloned().collect(),
+            },
             Phase::Stopping { .. } => Activity::Stopping,
         };
         Some(AgentState {

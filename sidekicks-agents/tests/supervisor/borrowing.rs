@@ -88,31 +88,76 @@ async fn a_failed_start_is_told_to_everybody_who_waits_and_soon_nothing_is_tried
     assert_eq!(other.unwrap_err().to_string(), "the agent could not be started");
     let Err(ConnectError::Start(panicked)) = borrow(&agent).await else { panic!("it starts") };
     assert_eq!(panicked.code(), "start-failed");
-    for _ in 0..2 {
-        stage.plan([Plan::Fails(seconds(1))]);
-        assert!(matches!(borrow(&agent).await, Err(ConnectError::Start(_))));
-    }
+    stage.plan([Plan::Fails(seconds(1))]);
+    assert!(matches!(borrow(&agent).await, Err(ConnectError::Start(_))));
     let Err(ConnectError::Backoff { retry_after, last }) = borrow(&agent).await else { panic!("it is tried") };
-    assert_eq!((retry_after.as_secs(), last.code()), (58, "start-timeout"));
-    assert_eq!(stage.log().len(), 4, "a launcher that panics is not counted, as if there were no program");
+    assert_eq!((retry_after.as_secs(), last.code()), (59, "start-timeout"));
+    assert_eq!(stage.log(), ["launch a#1", "launch a#2", "launch a#3"]);
     agent.reset();
     drop(borrow(&agent).await.unwrap());
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_crash_is_seen_at_once_and_a_dead_connection_is_lent_to_nobody() {
     let stage = Stage::default();
     let supervisor = stage.supervise(agents(&["a"], 1));
     let agent = supervisor.agent("a");
-    for generation in 1..20 {
+    for generation in 1..200 {
+        drop(borrow(&agent).await.unwrap()); // A turn that ends well: crashes do not add up.
         let lease = borrow(&agent).await.unwrap();
         assert_eq!(lease.generation(), Generation(generation));
-        drop(lease); // A turn that ended: crashes do not add up.
-        let lease = borrow(&agent).await.unwrap();
+        let next = tokio::spawn({
+            let agent = agent.clone();
+            async move { borrow(&agent).await.unwrap().generation() }
+        });
         stage.crash("a");
         lease.connection().closed().await;
         drop(lease);
+        assert_eq!(next.await.unwrap(), Generation(generation + 1));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn turns_that_end_in_a_crash_are_failures_however_they_are_given_back() {
+    for _ in 0..50 {
+        let stage = Stage::default();
+        let supervisor = stage.supervise(agents(&["a"], 1));
+        let agent = supervisor.agent("a");
+        for _ in 0..3 {
+            let lease = borrow(&agent).await.unwrap();
+            stage.crash("a");
+            lease.connection().closed().await;
+        }
+        assert!(matches!(borrow(&agent).await, Err(ConnectError::Backoff { .. })));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_leaves_as_soon_as_it_is_ready_failed_to_start() {
+    let stage = Stage::default();
+    stage.plan([Plan::LeavesAtOnce]);
+    let supervisor = stage.supervise(agents(&["a"], 1));
+    let agent = supervisor.agent("a");
+    let Err(ConnectError::Start(error)) = borrow(&agent).await else { panic!("it is lent") };
+    assert_eq!(error.code(), "connection-lost");
+    assert_eq!(borrow(&agent).await.unwrap().generation(), Generation(2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_that_is_now_gets_what_is_free_now_and_starts_nothing() {
+    let stage = Stage::default();
+    let supervisor = stage.supervise(agents(&["a", "b"], 2));
+    let mut now = Borrow::by("x");
+    now.deadline = Some(Instant::now());
+    let [unknown, stopped, idle] = ["unknown", "b", "a"].map(|name| supervisor.agent(name));
+    drop(borrow(&idle).await.unwrap());
+    assert!(matches!(unknown.borrow(now.clone()).await, Err(ConnectError::Unknown)));
+    assert!(matches!(stopped.borrow(now.clone()).await, Err(ConnectError::NoRoom { .. })));
+    let lease = idle.borrow(now.clone()).await.unwrap();
+    now.owner = None;
+    assert!(matches!(idle.borrow(now).await, Err(ConnectError::NoRoom { holders }) if holders == ["x"]));
+    drop(lease);
+    assert_eq!(stage.log(), ["launch a#1"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,6 +204,9 @@ async fn specs_that_cannot_work_change_nothing() {
     let mut pinned = AgentSpec::new(AgentCommand::new("d"));
     pinned.pinned = true;
     specs = specs.agent("d", pinned);
-    assert_eq!(supervisor.apply(specs), Err(SpecsError::TooManyPinned { pinned: 1, max_running: 1 }));
+    let refused = supervisor.apply(specs.clone());
+    assert!(matches!(refused, Err(SpecsError::TooManyPinned { pinned: 1, max_running: 1, .. })));
+    specs.agents.values_mut().for_each(|spec| spec.pinned = true);
+    assert!(supervisor.apply(specs).is_err(), "and all of them pinned are too many themselves");
     drop(borrow(&supervisor.agent("a")).await.unwrap());
 }

@@ -38,7 +38,7 @@ async fn every_state_is_told_to_who_listens() {
     let expected = [
         "a Stopped #0",
         "a Starting #1",
-        "a Busy { owners: [\"x\"] } #1",
+        "a Busy { leases: 1, owners: [\"x\"] } #1",
         "a Idle #1",
         "a Stopping #1",
         "a Stopped #1",
@@ -104,6 +104,24 @@ async fn memory_is_measured_where_a_limit_needs_it() {
     drop(lease);
     until(&agent, Activity::Stopped, &supervisor).await;
     assert_eq!(agent.state().unwrap().end, Some(End::Stopped(StopCause::Memory)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_cannot_be_measured_does_not_keep_the_others_from_it() {
+    let stage = Stage::default();
+    stage.plan([Plan::NeverMeasured]);
+    let mut specs = agents(&["a", "b"], 2);
+    specs.agents.get_mut(&"b".into()).unwrap().memory_limit = Some(100);
+    let supervisor = stage.supervise(specs);
+    let [_a, b] = [borrow(&supervisor.agent("a")).await.unwrap(), borrow(&supervisor.agent("b")).await.unwrap()];
+    tokio::time::sleep(seconds(3600)).await;
+    stage.uses("b", 101);
+    tokio::time::sleep(seconds(6)).await;
+    assert!(supervisor.agent("b").state().unwrap().above_limit);
+    drop(b);
+    let begun = tokio::time::Instant::now();
+    assert_eq!(supervisor.shutdown().await.len(), 2);
+    assert!(begun.elapsed().is_zero(), "a stop does not wait for a measurement");
 }
 
 #[test]

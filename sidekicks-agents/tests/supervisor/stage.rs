@@ -22,8 +22,12 @@ pub(crate) enum Plan {
     /// It fails after this time.
     Fails(Duration),
     Panics,
-    /// It runs, and looking after its end panics.
-    PanicsAtTheEnd,
+    /// It runs, and panics when it is asked for this.
+    PanicsIn(&'static str),
+    /// It is over when it is ready.
+    LeavesAtOnce,
+    /// It runs, and never tells how much memory it uses.
+    NeverMeasured,
 }
 
 /// The launcher, and what the tests see of it.
@@ -86,7 +90,7 @@ impl Launcher for Stage {
         let plan = self.inner.plans.lock().unwrap().pop_front().unwrap_or(Plan::Ready);
         let failed = || Err(StartFailure::TimedOut(launch.spec.connect.start_timeout).into());
         match plan {
-            Plan::Ready | Plan::PanicsAtTheEnd => {}
+            Plan::Ready | Plan::PanicsIn(_) | Plan::LeavesAtOnce | Plan::NeverMeasured => {}
             Plan::ReadyAfter(time) => {
                 let given_up = tokio::select! {
                     () = sleep(time) => false,
@@ -113,8 +117,11 @@ impl Launcher for Stage {
             }
         };
         let connection = testing::connect(script, &ConnectOptions::default()).await?;
-        let panics = matches!(plan, Plan::PanicsAtTheEnd);
-        Ok(Arc::new(Actor { stage: self.clone(), name, who, connection, panics, stop: Mutex::default() }))
+        if matches!(plan, Plan::LeavesAtOnce) {
+            self.crash(name.as_str());
+            connection.closed().await;
+        }
+        Ok(Arc::new(Actor { stage: self.clone(), name, who, connection, plan, stop: Mutex::default() }))
     }
 }
 
@@ -123,18 +130,26 @@ struct Actor {
     name: AgentName,
     who: String,
     connection: Connection,
-    panics: bool,
+    plan: Plan,
     /// When it has stopped.
     stop: Mutex<Option<Instant>>,
+}
+
+impl Actor {
+    fn asked_for(&self, what: &str) {
+        assert!(!matches!(self.plan, Plan::PanicsIn(planned) if planned == what), "planned");
+    }
 }
 
 #[async_trait]
 impl RunningAgent for Actor {
     fn connection(&self) -> Arc<dyn AgentConnection> {
+        self.asked_for("connection");
         Arc::new(self.connection.clone())
     }
 
     fn begin_stop(&self, cause: StopCause) {
+        self.asked_for("begin_stop");
         let mut stop = self.stop.lock().unwrap();
         if stop.is_none() {
             *stop = Some(Instant::now() + *self.stage.inner.stopping.lock().unwrap());
@@ -146,11 +161,12 @@ impl RunningAgent for Actor {
     }
 
     fn hurry(&self) {
+        self.asked_for("hurry");
         self.stage.note(format!("hurry {}", self.who));
     }
 
     async fn stopped(&self) -> Option<Arc<StopReport>> {
-        assert!(!self.panics, "planned");
+        self.asked_for("stopped");
         let at = self.stop.lock().unwrap().expect("it is stopped before that is waited for");
         sleep_until(at).await;
         self.stage.note(format!("gone {}", self.who));
@@ -158,6 +174,10 @@ impl RunningAgent for Actor {
     }
 
     async fn memory(&self) -> Option<u64> {
+        if matches!(self.plan, Plan::NeverMeasured) {
+            std::future::pending::<()>().await;
+        }
+        self.asked_for("memory");
         self.stage.inner.memory.lock().unwrap().get(&self.name).copied()
     }
 }

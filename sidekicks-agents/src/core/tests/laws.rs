@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sidekicks_acp::{AgentName, ConnectError, StopCause};
-use tokio::time::Instant;
+use sidekicks_acp::{AgentName, ConnectError, Generation, StopCause};
 
 use super::world::{Live, MAX_BYPASS, MIB, World, spec};
-use crate::core::{Effect, Input, Returned, Ticket};
+use crate::core::{Effect, Input, LeaseId, Returned, Waiter};
 use crate::specs::Specs;
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -144,36 +143,34 @@ impl World {
                     assert!(self.fit(others, agent), "{agent} does not fit");
                 }
                 Effect::Stop { agent, cause, .. } => self.check_stop(before, act, agent, *cause),
-                Effect::Lend { agent, generation, .. } => {
+                Effect::Lend { ticket, agent, generation, .. } => {
+                    let overtaken = |waiter: &Waiter| waiter.agent == *agent && waiter.ticket < *ticket;
+                    assert!(!self.waiting.iter().any(overtaken), "somebody who waits for {agent} was overtaken");
                     let live = &self.live[agent];
                     assert!(live.ready && live.generation == *generation && !self.is_outdated(agent));
                     assert!(live.leases.len() <= self.specs.agents[agent].turns.get() as usize);
                 }
                 Effect::Refuse { ticket, error } => {
-                    let waiter = before.waiting.iter().find(|waiter| waiter.0 == *ticket);
+                    let waiter = before.waiting.iter().find(|waiter| waiter.ticket == *ticket);
                     match error {
                         ConnectError::Start(_) if matches!(act, Act::Fail(_)) => {}
                         ConnectError::Start(_) | ConnectError::NoRoom { .. } => {
                             // Who has just come with no time at all is not among those who waited before.
-                            assert!(waiter.is_none_or(|(_, deadline, _)| deadline.is_some_and(|end| end <= self.now)));
+                            assert!(waiter.is_none_or(|waiter| waiter.deadline.is_some_and(|end| end <= self.now)));
                         }
                         ConnectError::Stopped => assert!(matches!(act, Act::Stop(_) | Act::StopAll)),
                         ConnectError::Backoff { last: _, retry_after } => {
                             assert!(*retry_after <= Duration::from_secs(600) && !retry_after.is_zero());
-                            assert!(self.failures.values().any(|&failures| failures >= 3));
+                            let agent = match act {
+                                Act::Borrow { agent, .. } if waiter.is_none() => NAMES[*agent].into(),
+                                _ => waiter.expect("they waited").agent.clone(),
+                            };
+                            assert!(self.failures.get(&agent).is_some_and(|&failures| failures >= 3), "{agent}");
                         }
                         ConnectError::TooLarge => {
                             assert!(NAMES.iter().any(|name| self.is_pinned(&(*name).into())));
                         }
-                        ConnectError::WouldDeadlock => {
-                            let owner = match act {
-                                Act::Borrow { owner, .. } => OWNERS[*owner].map(Into::into),
-                                _ => waiter.and_then(|(_, _, owner)| owner.clone()),
-                            };
-                            let holds = |live: &Live| live.leases.values().any(|held| *held == owner);
-                            assert!(owner.is_some() && self.live.values().any(holds), "{owner:?} holds nothing");
-                        }
-                        ConnectError::Unknown => {}
+                        ConnectError::Unknown | ConnectError::WouldDeadlock => {} // The second is looked at when it happens.
                         other => panic!("{other}"),
                     }
                 }
@@ -183,8 +180,12 @@ impl World {
     }
 
     fn check_stop(&self, before: &Before, act: &Act, agent: &AgentName, cause: StopCause) {
-        let idle = before.live.get(agent).is_none_or(|live| live.leases.is_empty() || !live.ready)
-            || matches!(act, Act::Return { .. });
+        let given_back = match act {
+            Act::Return { place, .. } => before.lent.get(*place).is_some_and(|(name, ..)| name == agent),
+            _ => false,
+        };
+        let leases = before.live.get(agent).map_or(0, |live| live.leases.len());
+        let idle = leases == usize::from(given_back) || leases == 0;
         match cause {
             StopCause::Asked => assert!(matches!(act, Act::Stop(_) | Act::StopAll | Act::Ready(_))),
             StopCause::Condemned => assert!(matches!(act, Act::Return { condemned: true, .. } | Act::Ready(_))),
@@ -311,7 +312,8 @@ impl World {
 struct Before {
     live: BTreeMap<AgentName, Live>,
     generations: BTreeMap<AgentName, u64>,
-    waiting: Vec<(Ticket, Option<Instant>, Option<Arc<str>>)>,
+    waiting: Vec<Waiter>,
+    lent: Vec<(AgentName, Generation, LeaseId)>,
 }
 
 fn specs() -> impl Strategy<Value = Specs> {
@@ -341,7 +343,8 @@ proptest! {
             let before = Before {
                 live: world.live.clone(),
                 generations: world.generations.clone(),
-                waiting: world.waiting.iter().map(|waiter| (waiter.ticket, waiter.deadline, waiter.owner.clone())).collect(),
+                waiting: world.waiting.clone(),
+                lent: world.lent.clone(),
             };
             let Some(effects) = world.act(act) else { continue };
             world.check_done(&before, act, &effects);

@@ -163,7 +163,7 @@ impl World {
             let error = Arc::new(StartError::from(StartFailure::GivenUp));
             return self.feed(Input::Failed { agent: agent.into(), generation: live.generation, error });
         }
-        self.feed(Input::Gone { agent: agent.into(), generation: live.generation, report: None })
+        self.feed(Input::Gone { agent: agent.into(), generation: live.generation })
     }
 
     pub(super) fn measured(&mut self, agent: &str, bytes: u64) -> Vec<Effect> {
@@ -226,6 +226,12 @@ impl World {
                     peak: None,
                 };
                 assert!(self.live.insert(agent.clone(), live).is_none(), "{agent} is not gone");
+                let first = self.waiting.iter().find(|waiter| waiter.agent == *agent).expect("somebody waits for it");
+                let is_late = |waiter: &Waiter| waiter.deadline.is_some_and(|deadline| deadline <= self.now);
+                let overtaken = |waiter: &Waiter| {
+                    waiter.ticket < first.ticket && !self.live.contains_key(&waiter.agent) && !is_late(waiter)
+                };
+                assert!(!self.waiting.iter().any(overtaken), "{first:?} overtook somebody");
                 self.generations.insert(agent.clone(), generation.0);
                 format!("{at}s start {agent}#{}", generation.0)
             }
@@ -245,6 +251,10 @@ impl World {
             Effect::Refuse { ticket, error } => {
                 let waiter = self.answered(*ticket);
                 let holders = match error {
+                    ConnectError::WouldDeadlock => {
+                        self.check_circle(&waiter);
+                        String::new()
+                    }
                     ConnectError::NoRoom { holders } => format!(" {}", holders.join(",")),
                     _ => String::new(),
                 };
@@ -255,6 +265,25 @@ impl World {
         self.log.push(told);
     }
 
+    /// Who is refused holds something, and nobody who could let go of what they waited for does not wait.
+    fn check_circle(&self, refused: &Waiter) {
+        let Waiter { agent, owner, .. } = refused;
+        let holds = |live: &Live| live.leases.values().any(|held| held == owner);
+        assert!(owner.is_some() && self.live.values().any(holds), "{owner:?} holds nothing");
+        let waits = |held: &Option<Arc<str>>| {
+            held == owner || (held.is_some() && self.waiting.iter().any(|waiter| waiter.owner == *held))
+        };
+        let is_stuck = |live: &Live| live.ready && !live.stopping && live.leases.values().all(waits);
+        let full = |live: &&Live| live.leases.len() >= self.specs.agents[agent].turns.get() as usize;
+        match self.live.get(agent).filter(full) {
+            Some(live) => assert!(is_stuck(live), "somebody lets go of {agent}"),
+            None => {
+                let others = self.live.iter().filter(|(name, _)| !self.is_pinned(name));
+                others.for_each(|(name, live)| assert!(is_stuck(live), "room comes free from {name}"));
+            }
+        }
+    }
+
     /// Nobody is answered twice.
     fn answered(&mut self, ticket: Ticket) -> Waiter {
         let place = self.waiting.iter().position(|waiter| waiter.ticket == ticket);
@@ -262,8 +291,7 @@ impl World {
     }
 
     pub(super) fn is_pinned(&self, agent: &AgentName) -> bool {
-        let spec = self.specs.agents.get(agent).is_some_and(|spec| spec.pinned);
-        self.pinned.get(agent).copied().unwrap_or(spec)
+        self.pinned.get(agent) == Some(&true) || self.specs.agents.get(agent).is_some_and(|spec| spec.pinned)
     }
 
     /// Whether this runs something else than it should.
