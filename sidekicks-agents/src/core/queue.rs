@@ -122,10 +122,13 @@ impl Core {
     /// Nobody overtakes somebody who waits for room, or an agent that needs much would never start.
     pub(super) fn start_in_order(&mut self, now: Instant) -> Blocked {
         let mut blocked = Blocked::default();
-        let (mut load, mut pinned) = (self.load(), self.pinned_load());
         let stays =
             |waiter: &&Waiter| self.slots.get(&waiter.agent).is_some_and(|slot| slot.spec.is_some() && slot.stays());
         let waiting: Vec<_> = self.queue.iter().filter(|waiter| !stays(waiter)).cloned().collect();
+        if waiting.is_empty() {
+            return blocked;
+        }
+        let (mut load, mut pinned) = (self.load(), self.pinned_load());
         for Waiter { agent, ticket, since, deadline, .. } in waiting {
             let Some(slot) = self.slots.get(&agent).filter(|slot| slot.spec.is_some()) else {
                 self.refuse_those_of(&agent, ConnectError::Unknown);

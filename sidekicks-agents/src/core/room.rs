@@ -71,9 +71,12 @@ impl Core {
 
     /// Stops idle agents, the least recently used first: as many as it takes for those who wait for room, and no more.
     pub(super) fn make_room(&mut self, blocked: &Blocked) {
-        let mut victims = self.victims();
         // Those that are stopping already leave their room to whoever waits.
         let mut load = Load::of(self.slots.values().filter(|slot| slot.stays()));
+        if blocked.agents.is_empty() && !self.limits.exceeded_by(load) {
+            return;
+        }
+        let mut victims = self.victims();
         while self.limits.exceeded_by(load)
             && let Some((victim, reserved)) = victims.pop()
         {

@@ -23,6 +23,8 @@ pub(super) struct Slot {
     pub(super) generation: Generation,
     /// What the last start ran.
     pub(super) command: Option<AgentCommand>,
+    /// Whether that is something else than it should be.
+    pub(super) outdated: bool,
     pub(super) failures: Failures,
     /// Why it could not be started, or left too soon; until it is ready again.
     pub(super) failure: Option<Arc<StartError>>,
@@ -80,12 +82,14 @@ impl Slot {
             self.failures.clear();
             self.failure = None;
         }
+        self.outdated = self.command.as_ref() != Some(&spec.command);
         self.spec = Some(spec);
     }
 
     /// It is to be no more.
     pub(super) fn remove(&mut self) {
         self.spec = None;
+        self.outdated = true;
         self.pinned = false;
         self.failures.clear();
         self.failure = None;
@@ -125,16 +129,12 @@ impl Slot {
         self.generation.0 += 1;
         self.phase = Phase::Starting;
         self.command = Some(spec.command.clone());
+        self.outdated = false;
         self.end = None;
         self.report = None;
         self.memory = None;
         self.peak = None;
         Some((self.generation, spec))
-    }
-
-    /// Whether it runs something else than it should.
-    pub(super) fn is_outdated(&self) -> bool {
-        self.spec.as_ref().map(|spec| &spec.command) != self.command.as_ref()
     }
 
     pub(super) fn is_pinned(&self) -> bool {
@@ -162,7 +162,7 @@ impl Slot {
     pub(super) fn has_turn(&self) -> bool {
         match (&self.phase, &self.spec) {
             (Phase::Running(running), Some(spec)) => {
-                let to_be_stopped = self.is_outdated() || (running.leases.is_empty() && self.is_above_limit());
+                let to_be_stopped = self.outdated || (running.leases.is_empty() && self.is_above_limit());
                 !to_be_stopped && running.leases.len() < spec.turns.get() as usize
             }
             _ => false,
@@ -183,7 +183,7 @@ impl Slot {
     /// Why it should be stopped now, if it should. An agent that is busy may end its turns.
     pub(super) fn unwanted(&self, now: Instant) -> Option<StopCause> {
         let idle = self.idle().is_some();
-        if (idle || matches!(self.phase, Phase::Starting)) && self.is_outdated() {
+        if (idle || matches!(self.phase, Phase::Starting)) && self.outdated {
             Some(StopCause::Reload)
         } else if idle && self.is_above_limit() {
             Some(StopCause::Memory)
