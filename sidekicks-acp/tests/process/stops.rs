@@ -1,5 +1,6 @@
 //! The stop order, for every kind of agent.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -18,6 +19,7 @@ async fn the_stop_order_ends_every_kind_of_agent() {
     }
     let case = |agent, step, status, stragglers, swept| Case { agent, step, status, stragglers, swept };
     let (exited, killed, term) = (ExitStatus::Code(0), ExitStatus::Signal(9), ExitStatus::Signal(15));
+    const FOUND_BY_MARK: usize = if cfg!(all(target_os = "linux", not(sidekicks_posix))) { 1 } else { 0 };
     let cases = [
         case("while read line; do :; done", StopStep::Eof, exited, 0, 0),
         case("while read line; do :; done; exit 3", StopStep::Eof, ExitStatus::Code(3), 0, 0),
@@ -33,6 +35,9 @@ async fn the_stop_order_ends_every_kind_of_agent() {
             0,
             2,
         ),
+        // A daemon: its parent is gone, and only its environment tells whose it is.
+        case("(setsid sleep MARK &); while read line; do :; done", StopStep::Eof, exited, 0, FOUND_BY_MARK),
+        case("trap '' TERM; (setsid sleep MARK &); sleep MARK; sleep MARK", StopStep::Kill, killed, 0, FOUND_BY_MARK),
         case("kill -STOP $$", StopStep::Term, term, 0, 0),
         case(
             "yes noise 2>&1 | head -c 300000; yes err | head -c 300000 >&2; exec sleep MARK",
@@ -57,9 +62,17 @@ async fn the_stop_order_ends_every_kind_of_agent() {
             assert_eq!((report.stragglers, report.swept), (*stragglers, *swept), "{isolation:?} {script}: {report:?}");
             assert_eq!(agent.stop().await, report, "a second stop has the same report");
             assert_eq!(agent.closed().await.code(), "agent-stopped");
+            if script.contains("(setsid") && FOUND_BY_MARK == 0 {
+                end(&mark); // A daemon survives where nobody can read its environment.
+            }
             nothing_left(&mark).await;
         }
     }
+}
+
+/// Kills all that have this mark.
+fn end(mark: &str) {
+    Command::new("pkill").args(["-KILL", "-f", mark]).status().unwrap();
 }
 
 #[tokio::test]
@@ -82,7 +95,7 @@ async fn hurry_skips_the_waits() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_of_its_own_does_not_save_a_grandchild() {
-    if std::process::Command::new("perl").arg("-v").output().is_err() {
+    if Command::new("perl").arg("-v").output().is_err() {
         println!("skipped: there is no perl, which can make a process group");
         return;
     }
