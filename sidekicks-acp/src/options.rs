@@ -53,10 +53,11 @@ pub struct ConnectOptions {
     /// Characters other than ASCII letters, digits, `.`, `_` and `-` are replaced there. Default: empty.
     #[cfg(feature = "process")]
     pub label: String,
+    /// Ends the agent also when this program is killed.
+    #[cfg(feature = "process")]
+    pub guard: Option<crate::Guard>,
     #[cfg(feature = "process")]
     pub(crate) on_stderr: Option<OnLine>,
-    #[cfg(feature = "process")]
-    pub(crate) guard: Option<crate::Guard>,
 }
 
 /// Who is told of each line.
@@ -81,12 +82,6 @@ impl ConnectOptions {
     /// end of stderr is kept all the same.
     pub fn on_stderr(mut self, heard: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.on_stderr = Some(OnLine(Arc::new(heard)));
-        self
-    }
-
-    /// Has the agents that are started with these options ended although this program is killed. Default: no guard.
-    pub fn guard(mut self, guard: crate::Guard) -> Self {
-        self.guard = Some(guard);
         self
     }
 }

@@ -1,5 +1,6 @@
 //! An agent as a child process: started in a group or session of its own, and stopped for certain.
 
+mod aside;
 mod command;
 mod family;
 mod group;

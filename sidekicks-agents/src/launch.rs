@@ -115,8 +115,8 @@ impl Launcher for Processes {
         let AgentSpec { command, connect, stop, .. } = &launch.spec;
         let mut connect = connect.clone();
         connect.label = launch.agent.to_string();
-        if let Some(guard) = &self.guard {
-            connect = connect.guard(guard.clone());
+        if self.guard.is_some() {
+            connect.guard.clone_from(&self.guard);
         }
         let process = AgentProcess::start_unless(command, &connect, stop, launch.given_up()).await?;
         Ok(Arc::new(process))

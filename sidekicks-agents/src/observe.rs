@@ -42,6 +42,9 @@ impl Board {
 
 /// The states of all agents, first as they are and then as they change.
 ///
+/// Each agent's states come in order; what different agents did comes in any order, so two that took turns may seem to run at
+/// once. [`Supervisor::states`](crate::Supervisor::states) is one moment of all.
+///
 /// Made by [`Supervisor::changes`](crate::Supervisor::changes). A slow reader misses states in between and nothing else:
 /// how the last start failed, how the last connection and process ended, and the number of the start are part of every
 /// state. It holds one state per agent, however long nobody reads, and holds up nobody.

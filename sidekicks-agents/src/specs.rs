@@ -77,7 +77,8 @@ pub struct AgentSpec {
     /// The program. When a reload changes it, the process is replaced as soon as it is idle; everything else in a spec
     /// takes effect in place, or at the next start.
     pub command: AgentCommand,
-    /// How it is connected; the time that a start may take is in here.
+    /// How it is connected; the time that a start may take is in here. Its `label` is set by
+    /// the supervisor, and so is its `guard` where there is one in [`Options`](crate::Options).
     pub connect: ConnectOptions,
     /// How patiently it is stopped.
     pub stop: StopPolicy,

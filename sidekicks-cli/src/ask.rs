@@ -52,9 +52,7 @@ fn run(prepared: Prepared, json: bool, lang: Lang) -> ExitCode {
     options.client = Implementation::new("sidekicks-cli", env!("CARGO_PKG_VERSION"));
     options.label = name.as_str().to_owned();
     let code = runtime.block_on(async {
-        if let Some(guard) = guard().await {
-            options = options.guard(guard);
-        }
+        options.guard = guard(lang).await;
         let agent = SingleAgent::with(command, options, StopPolicy::default());
         match Asking::new(name, agent, cwd, json, lang) {
             Ok(asking) => asking.ask(prompt).await,
@@ -67,8 +65,14 @@ fn run(prepared: Prepared, json: bool, lang: Lang) -> ExitCode {
 }
 
 /// Ends the agent even if we are killed. Where there can be none, an answer is worth more than that.
-async fn guard() -> Option<Guard> {
-    Guard::start(state::folder()?).await.ok()
+async fn guard(lang: Lang) -> Option<Guard> {
+    match Guard::start(state::folder()?).await {
+        Ok(guard) => Some(guard),
+        Err(error) => {
+            complain(lang, Say::NoGuard { reason: &error.to_string() }, exit::DONE);
+            None
+        }
+    }
 }
 
 fn prepare(args: AskArgs, lang: Lang) -> Result<Prepared, u8> {

@@ -95,6 +95,10 @@ pub(crate) enum Say<'a> {
     CannotStart {
         reason: &'a str,
     },
+    /// Goes on without the guard.
+    NoGuard {
+        reason: &'a str,
+    },
 }
 
 impl Say<'_> {
@@ -220,6 +224,13 @@ impl Say<'_> {
                 (
                     format!("stdout cannot be written to: {reason}"),
                     format!("impossible d’écrire sur la sortie standard\u{a0}: {reason}"),
+                )
+            }
+            Self::NoGuard { reason } => {
+                let reason = word(reason);
+                (
+                    format!("if sidekicks is killed, the agent may live on: {reason}"),
+                    format!("si sidekicks est tué, l’agent pourrait lui survivre\u{a0}: {reason}"),
                 )
             }
             Self::CannotStart { reason } => {

@@ -278,11 +278,11 @@ fn what_an_agent_that_ignores_a_cancel_started_is_ended_too() {
 }
 
 #[test]
-fn when_the_program_is_killed_the_agent_leaves() {
-    let mark = Mark::new();
-    let mut child =
-        sidekicks(&mark).args(["ask", "demo", "stall"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    child.stdout.as_mut().unwrap().read_exact(&mut [0; 1]).unwrap();
+fn when_the_program_is_killed_an_agent_that_obeys_nothing_is_ended() {
+    let (mark, dir) = (Mark::new(), tempfile::tempdir().unwrap());
+    let agent = shell_agent(dir.path(), "trap '' TERM; setsid sleep 1000 & say working; sleep 1000; sleep 1000");
+    let child = working(&mark, &agent);
+    mark.until(|lines| lines.iter().filter(|line| line.starts_with("sleep")).count() == 2);
     signal(&child, Signal::SIGKILL);
     finish(child);
     mark.nothing_left();

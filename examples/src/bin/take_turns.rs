@@ -17,10 +17,12 @@ use sidekicks_agents::{AgentSpec, Options, Specs, Supervisor};
 use sidekicks_conversations::{AgentProfile, Conversations, Event, PartKind};
 use tokio::signal::unix::{SignalKind, signal};
 
+const USAGE: &str = "usage: take_turns PROMPT AGENT_COMMAND...";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let prompt = arguments.next().ok_or("usage: take_turns PROMPT AGENT_COMMAND...")?;
+    let prompt = arguments.next().ok_or(USAGE)?;
     let mut specs = Specs::new();
     for line in arguments {
         let mut words = shlex::split(&line).ok_or("a quote is not closed")?.into_iter();
@@ -29,6 +31,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     specs.max_running = NonZeroUsize::new(1);
     let names: Vec<AgentName> = specs.agents.keys().cloned().collect();
+    if names.is_empty() {
+        return Err(USAGE.into());
+    }
 
     let mut options = Options::default();
     let home = std::env::var_os("HOME").ok_or("there is no HOME")?;

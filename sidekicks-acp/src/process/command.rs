@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::process::{Child, Command};
 
@@ -78,8 +78,6 @@ pub(super) struct Spawned {
     /// What was executed.
     pub(super) file: PathBuf,
 }
-
-static SPAWNING: Mutex<()> = Mutex::new(());
 
 impl AgentCommand {
     /// Runs `program`, without arguments.
@@ -191,7 +189,7 @@ impl AgentCommand {
         for (name, value) in &self.env {
             command.env(name, value);
         }
-        command.env(marker::NAME, marker.value());
+        command.env(marker::NAME, marker.value(env::var(marker::NAME).ok().as_deref()));
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
@@ -202,10 +200,7 @@ impl AgentCommand {
                 command.process_group(0);
             }
         }
-        // Where a pipe cannot be made and marked in one call, a child that is started between the two would keep
-        // another's stdin open, and that one would never see its end.
-        let _one_at_a_time =
-            (!cfg!(target_os = "linux")).then(|| SPAWNING.lock().unwrap_or_else(PoisonError::into_inner));
+        let _spawning = sys::spawning();
         let process = command.spawn()?;
         let pid = process.id().and_then(|pid| i32::try_from(pid).ok()).ok_or(io::ErrorKind::NotFound)?;
         Ok((process, pid))

@@ -10,7 +10,7 @@ use super::listing::{self, Process};
 use super::marker::Marker;
 
 /// One process, surely the same one later: its number and when it started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Member {
     pub(super) pid: i32,
     pub(super) started: u64,
@@ -62,9 +62,20 @@ impl fmt::Display for Member {
 /// its environment. Looked at while the agent still runs, since afterwards nobody's parent tells, and its number may be
 /// another's.
 pub(super) fn descendants(leader: i32, marker: &Marker) -> Vec<Member> {
-    let mut seeds = listing::holders(&marker.entry());
+    // In this order: who is a holder only afterwards has another start time than the one that is remembered.
+    let all = listing::all();
+    let mut seeds = listing::holders(marker.beginning());
     seeds.push(leader);
-    let mut found = offspring(seeds, |process| process.group == leader || process.session == leader);
+    without(leader, offspring(&all, seeds, |process| process.group == leader || process.session == leader))
+}
+
+/// The same without those that are known by their marker only: quicker, and nobody's memory is read.
+pub(super) fn relatives(leader: i32) -> Vec<Member> {
+    let belongs = |process: &Process| process.group == leader || process.session == leader;
+    without(leader, offspring(&listing::all(), vec![leader], belongs))
+}
+
+fn without(leader: i32, mut found: Vec<Member>) -> Vec<Member> {
     found.retain(|member| member.pid != leader);
     found
 }
@@ -76,20 +87,20 @@ pub(super) fn memory(leader: i32, marker: &Marker) -> Option<u64> {
     listing::memory(&pids)
 }
 
-/// Everybody who has a variable that begins with `entry` in the environment, and who stems from them.
-pub(super) fn marked(entry: &str) -> Vec<Member> {
-    match listing::holders(entry) {
-        holders if holders.is_empty() => Vec::new(), // Mostly so, and then one look is enough.
-        holders => offspring(holders, |_| false),
+/// Everybody who carries a marker that begins so, and who stems from them.
+pub(super) fn marked(beginning: &str) -> Vec<Member> {
+    if listing::holders(beginning).is_empty() {
+        return Vec::new(); // Mostly so, and then one look is enough.
     }
+    let all = listing::all();
+    offspring(&all, listing::holders(beginning), |_| false)
 }
 
 /// The processes `found`, who stems from them, and for whom `belongs` holds. Never ourselves.
-fn offspring(mut found: Vec<i32>, belongs: impl Fn(&Process) -> bool) -> Vec<Member> {
-    let all = listing::all();
+fn offspring(all: &[Process], mut found: Vec<i32>, belongs: impl Fn(&Process) -> bool) -> Vec<Member> {
     loop {
         let before = found.len();
-        for process in &all {
+        for process in all {
             let ours = found.contains(&process.parent) || belongs(process);
             if ours && !found.contains(&process.pid) {
                 found.push(process.pid);

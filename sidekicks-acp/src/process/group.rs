@@ -45,8 +45,10 @@ impl Group {
 
     /// What the leader and its descendants have in memory. After the reap, and where the system does not tell, `None`.
     pub(super) fn memory(&self) -> Option<u64> {
-        let leader = self.lock();
-        leader.and_then(|leader| family::memory(leader.as_raw(), &self.marker))
+        let leader = (*self.lock())?;
+        let memory = family::memory(leader.as_raw(), &self.marker);
+        // Signals did not wait for it; so it may have been reaped meanwhile, and its number be another's.
+        self.lock().and(memory)
     }
 
     /// Runs `reap`, which frees the number; no signal goes out meanwhile or after.
@@ -68,15 +70,15 @@ impl Group {
     }
 }
 
-/// Waits for nothing, so that a fork under way may escape: whoever reaps the leader sweeps once more.
+/// Waits for nothing, so that a fork under way may escape it; the keeper sweeps once more, if the runtime lives.
 fn kill_family(leader: Pid, marker: &Marker) {
     // Stopped first, so that nobody leaves the group while the others are looked for; afterwards nobody's parent tells.
     let _ = killpg(leader, Signal::SIGSTOP);
-    let others = family::descendants(leader.as_raw(), marker);
+    let others = family::relatives(leader.as_raw());
     let _ = killpg(leader, Signal::SIGKILL);
     let kill = |members: Vec<Member>| members.into_iter().filter(|member| member.kill()).count();
     kill(others);
-    kill(family::marked(&marker.entry()));
+    kill(family::marked(marker.beginning()));
 }
 
 impl fmt::Debug for Group {

@@ -8,8 +8,9 @@ use std::fmt;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use super::family::Member;
 use record::Record;
@@ -22,15 +23,22 @@ use shell::Shell;
 /// came about, sends SIGTERM to the process group of each agent, and SIGKILL after 3 seconds; on Linux it then kills what
 /// carries the marker of this program, so commands in sessions of their own and daemons too. And a file in the state folder
 /// says which agents run, for as long as they do; [`start`](Self::start) reads the files of programs that are dead and ends
-/// what they left, should their shell have been killed as well.
+/// what they left within a second, should their shell have been killed as well.
+///
+/// What has left its agent's group and cannot be known by its environment survives: it was cleared, or the process hardened
+/// itself or belongs to another user. A child that this program forks without executing another holds up both nets for as
+/// long as it lives.
 ///
 /// One is enough for a program. A clone is the same guard. Agents hold it until they are reaped, so it may be dropped at
 /// any time; when the last one is gone, the shell leaves and the file is removed.
 #[derive(Clone)]
 pub struct Guard(Arc<Inner>);
 
+/// When is looked again for programs that were dying.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
 struct Inner {
-    swept: Swept,
+    swept: Mutex<Swept>,
     nets: Mutex<Nets>,
 }
 
@@ -62,14 +70,17 @@ impl Guard {
             let record = Record::create(&folder)?;
             let shell = Shell::start()?;
             let nets = Nets { agents: Vec::new(), record, shell };
-            io::Result::Ok(Self(Arc::new(Inner { swept, nets: Mutex::new(nets) })))
+            let guard = Self(Arc::new(Inner { swept: Mutex::new(swept), nets: Mutex::new(nets) }));
+            io::Result::Ok((guard, folder))
         });
-        started.await.unwrap_or_else(|panic| Err(io::Error::other(panic)))
+        let (guard, folder) = started.await.unwrap_or_else(|panic| Err(io::Error::other(panic)))?;
+        tokio::spawn(look_again(Arc::downgrade(&guard.0), folder));
+        Ok(guard)
     }
 
-    /// What was found when it started, and ended.
+    /// What was found so far, and ended. It looks when it starts, and a second later again.
     pub fn swept(&self) -> Swept {
-        self.0.swept
+        *self.0.swept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks after the group of `leader` until what is returned is dropped. May block for a moment.
@@ -113,21 +124,38 @@ impl Nets {
         self.agents.push(agent);
         self.record.add(agent);
         if self.shell.add(agent).is_err() {
-            // Somebody killed it. If there can be no other, the record is still there.
-            match Shell::start() {
-                Ok(shell) => {
-                    self.shell = shell;
-                    self.agents.iter().for_each(|agent| drop(self.shell.add(*agent)));
-                }
-                Err(error) => tracing::debug!(%error, "agents are not guarded by a shell any more"),
-            }
+            self.replace_shell();
         }
     }
 
     fn remove(&mut self, agent: Member) {
         self.agents.retain(|other| *other != agent);
-        self.shell.remove(agent);
+        if self.shell.remove(agent).is_err() && !self.agents.is_empty() {
+            self.replace_shell();
+        }
         self.record.remove(agent, self.agents.is_empty());
+    }
+
+    /// Somebody has killed or stopped it. If there can be no other, the record is still there.
+    fn replace_shell(&mut self) {
+        match Shell::start() {
+            Ok(shell) => {
+                self.shell = shell;
+                self.agents.iter().for_each(|agent| drop(self.shell.add(*agent)));
+            }
+            Err(error) => tracing::debug!(%error, "agents are not guarded by a shell any more"),
+        }
+    }
+}
+
+/// A program that was killed just before we started may not have been dead yet.
+async fn look_again(guard: Weak<Inner>, folder: PathBuf) {
+    tokio::time::sleep(LOOK_AGAIN).await;
+    let swept = tokio::task::spawn_blocking(move || dead::sweep(&folder)).await;
+    if let (Some(guard), Ok(Ok(more))) = (guard.upgrade(), swept) {
+        let mut swept = guard.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        swept.programs += more.programs;
+        swept.processes += more.processes;
     }
 }
 

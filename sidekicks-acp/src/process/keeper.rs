@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::aside::aside;
 use super::family::{self, Member};
 use super::group::Group;
 use super::guard::Watched;
@@ -95,7 +96,17 @@ impl Drop for Keeper {
 }
 
 /// How long an exit may take to be seen after stdout was closed, before it is taken for a mere closing.
-const EXIT_AFTER_EOF: Duration = Duration::from_millis(40);
+const EXIT_AFTER_EOF: Duration = Duration::from_millis(250);
+
+/// How long a look at the processes may take.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long it may take to kill what an agent left behind.
+const SWEEP: Duration = Duration::from_secs(3);
+
+/// How often a group is killed: one that was forking just then has a child that escapes, where nobody can be found by a
+/// marker.
+const KILLS: usize = 3;
 
 /// How often the process is looked at although no SIGCHLD came: a program may have taken the signal from us.
 const TICK: Duration = Duration::from_millis(500);
@@ -142,17 +153,21 @@ impl Keeper {
                 self.stop(&mut watch, &policy).await
             }
         };
-        if status == Some(ExitStatus::Unknown) {
-            // Somebody else in this program took the child from us, and with it the right to its number.
-            self.group.reaped(|| ());
-        }
         let mut account =
             StopReport { step, status, stragglers: 0, swept: 0, took: begun.elapsed(), stderr: self.stderr.tail() };
-        if status.is_none() {
-            report.send_replace(Some(Arc::new(account.clone())));
-            watch.exit.wait().await;
+        let exit = match status {
+            Some(status) => status,
+            None => {
+                report.send_replace(Some(Arc::new(account.clone())));
+                watch.exit.wait().await
+            }
+        };
+        if exit == ExitStatus::Unknown {
+            // Somebody else in this program took the child from us, and with it the right to its number.
+            self.group.reaped(|| ());
+        } else {
+            account.stragglers = self.end_group(&mut watch, &policy, step).await;
         }
-        account.stragglers = self.end_group(&mut watch, &policy, step).await;
         self.drained(&mut watch, policy.drain).await;
         watch.reader.abort();
         let reaped = self.group.reaped(|| self.process.try_wait());
@@ -168,15 +183,14 @@ impl Keeper {
 
     async fn descendants(&self) -> Vec<Member> {
         let (pid, group) = (self.pid, Arc::clone(&self.group));
-        let look = move || family::descendants(pid, group.marker());
-        tokio::task::spawn_blocking(look).await.unwrap_or_default()
+        aside(LOOK, move || family::descendants(pid, group.marker())).await.unwrap_or_default()
     }
 
     /// Kills those of `before` that are still there, and whoever carries the marker of this agent.
     async fn sweep(&self, before: Vec<Member>) -> usize {
-        let entry = self.group.marker().entry();
-        let swept = move || sweep(before, || family::marked(&entry));
-        tokio::task::spawn_blocking(swept).await.unwrap_or_default()
+        let group = Arc::clone(&self.group);
+        let swept = move || sweep(before, || family::marked(group.marker().beginning()));
+        aside(SWEEP, swept).await.unwrap_or_default()
     }
 
     /// Waits for the last words on both streams, for `grace` at most: what the agent left behind may hold them open.
@@ -229,9 +243,13 @@ impl Keeper {
             left = left_after(self.pid, policy.stragglers) => left,
             () = watch.hurried() => members,
         };
-        if left > 0 {
+        let mut still = left;
+        for _ in 0..KILLS {
+            if still == 0 {
+                break;
+            }
             self.group.signal(Signal::SIGKILL);
-            left_after(self.pid, DISAPPEARING).await;
+            still = left_after(self.pid, DISAPPEARING).await;
         }
         if signalled { left } else { members }
     }
@@ -250,8 +268,9 @@ impl Drop for HeardAll {
     }
 }
 
+/// How many are in the group besides its leader; `None` where that cannot be told.
 async fn members(leader: i32) -> Option<usize> {
-    tokio::task::spawn_blocking(move || family::group_members(leader)).await.unwrap_or_default()
+    aside(LOOK, move || family::group_members(leader)).await?
 }
 
 /// Waits until nobody is left in the group, for `within` at most; tells how many are left then.

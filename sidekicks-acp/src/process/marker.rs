@@ -1,5 +1,8 @@
 //! The variable in the environment of an agent and of everything it starts, by which they are found again.
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::family::Member;
@@ -7,8 +10,11 @@ use super::family::Member;
 /// Its name. Whoever clears the environment of a process of theirs is not found by it.
 pub(super) const NAME: &str = "SIDEKICKS_AGENT";
 
-/// Tells one start of one agent from every other: `OWNER/RUN/LABEL`, where the owner is this process, see [`Member`],
-/// and the run counts its starts.
+/// Tells one start of one agent from every other: `OWNER/PROGRAM.RUN/LABEL`.
+///
+/// The owner is this process, see [`Member`]. It may execute another program and be the same process still, or hold two
+/// versions of this crate, so the program is a random number; it counts its runs. Where we run under an agent ourselves,
+/// its marker follows after a space: what we start is of that one too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Marker {
     run: String,
@@ -19,21 +25,33 @@ impl Marker {
     /// The marker of the next start.
     pub(super) fn next(label: &str) -> Self {
         static RUNS: AtomicU64 = AtomicU64::new(0);
-        let owner = Member::ourselves();
-        let run = format!("{owner}/{}/", RUNS.fetch_add(1, Ordering::Relaxed));
+        let run = format!("{}{}/", program(), RUNS.fetch_add(1, Ordering::Relaxed));
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         Self { run, label: label.chars().map(|c| if plain(c) { c } else { '_' }).collect() }
     }
 
-    /// What the variable is set to.
-    pub(super) fn value(&self) -> String {
-        format!("{}{}", self.run, self.label)
+    /// What the variable is set to, where it is `outer` for us.
+    pub(super) fn value(&self, outer: Option<&str>) -> String {
+        let outer = outer.map(|outer| format!(" {outer}")).unwrap_or_default();
+        format!("{}{}{outer}", self.run, self.label)
     }
 
-    /// How the variable begins in the environment of each process of this start, and of no other.
-    pub(super) fn entry(&self) -> String {
-        format!("{NAME}={}", self.run)
+    /// How one word of the variable begins for each process of this start, and of no other.
+    pub(super) fn beginning(&self) -> &str {
+        &self.run
     }
+}
+
+/// How one word of the variable begins for each process that stems from the agents of this program.
+pub(super) fn program() -> String {
+    static PROGRAM: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+    format!("{}/{:x}.", Member::ourselves(), *PROGRAM)
+}
+
+/// Whether an entry of an environment is the variable, with a word in it that begins so.
+pub(super) fn holds(entry: &[u8], beginning: &str) -> bool {
+    let value = entry.strip_prefix(NAME.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+    value.is_some_and(|value| value.split(|byte| *byte == b' ').any(|word| word.starts_with(beginning.as_bytes())))
 }
 
 #[cfg(test)]
@@ -42,14 +60,25 @@ mod tests {
 
     #[test]
     fn each_start_has_its_own() {
-        let own = Member::ourselves();
-        let (one, two) = (Marker::next("Riker 2.0-b_c"), Marker::next("a/b=\u{e9}\0\n"));
-        let label = |marker: &Marker| marker.value().rsplit_once('/').unwrap().1.to_owned();
-        assert_eq!([label(&one), label(&two), label(&Marker::next(""))], ["Riker_2.0-b_c", "a_b____", ""]);
-        assert!(one.entry().starts_with(&format!("SIDEKICKS_AGENT={}.", std::process::id())), "{one:?}");
-        assert!(one.value().starts_with(&format!("{own}/")), "{one:?}");
-        assert_eq!(format!("{NAME}={}", one.value()), format!("{}Riker_2.0-b_c", one.entry()));
-        assert_ne!(one.entry(), two.entry());
-        assert!(one.entry().ends_with('/'), "the eleventh run is not taken for the first");
+        let (one, other) = (Marker::next("my agent/1 \u{E9}"), Marker::next(""));
+        assert!(one.value(None).starts_with(&program()) && one.value(None).ends_with("/my_agent_1__"), "{one:?}");
+        assert!(program().starts_with(&format!("{}/", Member::ourselves())));
+        assert_ne!(one.beginning(), other.beginning());
+    }
+
+    #[test]
+    fn words_are_found_by_their_beginning() {
+        let cases = [
+            ("SIDEKICKS_AGENT=1.2/a.3/name", true),
+            ("SIDEKICKS_AGENT=5.6/b.0/inner 1.2/a.3/name", true),
+            ("SIDEKICKS_AGENT=1.2/a.31/name", false),
+            ("SIDEKICKS_AGENT=11.2/a.3/name", false),
+            ("OTHER=1.2/a.3/name", false),
+            ("XSIDEKICKS_AGENT=1.2/a.3/", false),
+            ("", false),
+        ];
+        for (entry, expected) in cases {
+            assert_eq!(holds(entry.as_bytes(), "1.2/a.3/"), expected, "{entry}");
+        }
     }
 }

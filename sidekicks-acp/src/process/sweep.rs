@@ -10,11 +10,11 @@ use super::listing;
 pub(super) const DISAPPEARING: Duration = Duration::from_millis(500);
 
 /// How often is looked for more: a fork under way while its parent is killed is seen the next time.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 8;
 
 /// Kills `before` and whom `find` finds, waits until they are gone, and looks again; tells how many were there.
 ///
-/// Blocks, for two seconds at the very most.
+/// Blocks, for a few milliseconds usually, and for some seconds where processes cannot be ended.
 pub(super) fn sweep(before: Vec<Member>, find: impl Fn() -> Vec<Member>) -> usize {
     let mut swept: Vec<Member> = Vec::new();
     let mut found = before;

@@ -4,6 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::libc;
 
@@ -12,6 +13,13 @@ use crate::error::ExitStatus;
 /// Whether we have a controlling terminal (POSIX `/dev/tty`).
 pub(super) fn has_terminal() -> bool {
     std::fs::File::open("/dev/tty").is_ok()
+}
+
+/// Held while a child is started with pipes, where a pipe cannot be made and marked in one call: another that is started
+/// between the two would keep it open, and its end would never be seen.
+pub(super) fn spawning() -> Option<MutexGuard<'static, ()>> {
+    static SPAWNING: Mutex<()> = Mutex::new(());
+    (!cfg!(target_os = "linux")).then(|| SPAWNING.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Makes the child the leader of a new session, without a terminal. It does not get what we have by accident: signals

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sidekicks_acp::{AgentProcess, ConnectOptions, Guard, StopStep};
 
-use crate::marks::{BY_MARKER, OBEY, READY, asleep, mark, marked, nothing_left, quick, shell};
+use crate::marks::{BY_MARKER, OBEY, READY, asleep, mark, marked, nothing_left, quick, shell, until};
 use crate::owner::Owner;
 
 /// What agents do, and how many `sleep`s of them are there then; without those that leave their group where nobody is
@@ -94,6 +94,31 @@ async fn a_shell_that_was_killed_is_replaced_at_the_next_start_of_an_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_becomes_another_loses_its_agents_and_keeps_the_new_ones() {
+    let (state, first, second) = (tempfile::tempdir().unwrap(), mark(), mark());
+    let script =
+        format!("{READY} if [ -e {first} ]; then exec sleep {second}; else touch {first}; exec sleep {first}; fi");
+    let mut owner = Owner::start(state.path(), &[format!("cd {}; {script}", state.path().display())]);
+    asleep(&first, 1).await;
+    owner.start_another("exec"); // It is the same process still, with the same number and start time.
+    asleep(&second, 1).await;
+    until(&first, |lines| !lines.iter().any(|line| line.starts_with("sleep"))).await;
+    until_one(|| owner.shells().len()).await;
+    asleep(&second, 1).await; // The shell of the first program spared it.
+    owner.kill();
+    nothing_left(&second).await;
+}
+
+/// Waits until there is one.
+async fn until_one(count: impl Fn() -> usize) {
+    let begun = std::time::Instant::now();
+    while count() != 1 {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20));
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_agents_of_a_live_program_are_spared() {
     let apart = if BY_MARKER { "setsid" } else { "" };
     let (state, mark) = (tempfile::tempdir().unwrap(), mark());
@@ -133,7 +158,8 @@ async fn twenty_agents_at_once() {
 async fn agents_hold_the_guard_until_they_are_reaped() {
     let (state, mark) = (tempfile::tempdir().unwrap(), mark());
     let guard = Guard::start(state.path()).await.unwrap();
-    let options = ConnectOptions::default().guard(guard);
+    let mut options = ConnectOptions::default();
+    options.guard = Some(guard);
     let agent = AgentProcess::start(&shell(format!("{READY} exec sleep {mark}")), &options, &quick()).await.unwrap();
     drop(options);
     assert_eq!((files(state.path()), marked(&mark).len()), (1, 1));

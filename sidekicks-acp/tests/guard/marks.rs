@@ -37,7 +37,7 @@ pub(crate) fn shell(script: impl AsRef<str>) -> AgentCommand {
 pub(crate) fn quick() -> StopPolicy {
     let mut policy = StopPolicy::default();
     policy.eof = Duration::from_millis(400);
-    policy.term = Duration::from_millis(300);
+    policy.term = Duration::from_secs(5);
     policy
 }
 

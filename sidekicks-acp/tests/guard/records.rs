@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use sidekicks_acp::Guard;
 
+use crate::marks::BY_MARKER;
+
 /// A process, in a group of its own, that must not be ended.
 struct Bystander(Child);
 
@@ -28,10 +30,16 @@ async fn a_number_that_is_another_process_now_is_spared() {
     let state = tempfile::tempdir().unwrap();
     let mut bystander = Bystander::start();
     let (us, other) = (std::process::id(), bystander.0.id());
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = match BY_MARKER {
+        true => {
+            let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+            format!("{} {}", boot.trim(), fs::read_link("/proc/self/ns/pid").unwrap().display())
+        }
+        false => "any".to_owned(),
+    };
     // The owner is dead, since we started at another time; and so is its agent, since `sleep` did.
     let dead = state.path().join(format!("{us}.1.0.run"));
-    fs::write(&dead, format!("{}\n+ {other} 1\n+ {us} 1\n", boot.trim())).unwrap();
+    fs::write(&dead, format!("{boot}\n+ {other} 1\n+ {us} 1\n")).unwrap();
     let guard = Guard::start(state.path()).await.unwrap();
     assert_eq!((guard.swept().programs, guard.swept().processes), (0, 0));
     assert!(!dead.exists());

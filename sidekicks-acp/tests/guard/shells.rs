@@ -8,8 +8,8 @@ use crate::marks::{asleep, listed, mark, marked, nothing_left};
 
 const SCRIPT: &str = include_str!("../../src/process/guard/guard.sh");
 
-/// What the program that it guards is called here.
-const OWNER: &str = "999999.123";
+/// How the markers of the program begin that it guards.
+const MARK: &str = "999999.123/abc.";
 
 const SHELLS: &[&[&str]] =
     &[&["sh"], &["dash"], &["bash"], &["bash", "--posix"], &["busybox", "sh"], &["ksh"], &["mksh"], &["yash"]];
@@ -20,9 +20,11 @@ fn agent(mark: &str, marked: bool) -> Child {
     let mut command = Command::new("sh");
     command.args(["-c", &script]).process_group(0).stdin(Stdio::null()).stdout(Stdio::null());
     if marked {
-        command.env("SIDEKICKS_AGENT", format!("{OWNER}/0/"));
+        // One that another program started, which is an agent of ours.
+        command.env("SIDEKICKS_AGENT", format!("5.6/d.0/inner {MARK}0/"));
     } else {
-        command.env("NOT_SIDEKICKS_AGENT", format!("SIDEKICKS_AGENT={OWNER}/0/"));
+        command.env("NOT_SIDEKICKS_AGENT", format!("SIDEKICKS_AGENT={MARK}0/"));
+        command.env("SIDEKICKS_AGENT", format!("9{MARK}0/"));
     }
     command.spawn().unwrap()
 }
@@ -43,7 +45,7 @@ async fn every_shell_ends_what_was_registered_and_nothing_else() {
     for shell in SHELLS {
         let guard = |lines: String| {
             let mut command = Command::new(shell[0]);
-            command.args(&shell[1..]).args(["-c", SCRIPT, "sidekicks-guard", OWNER, "proc"]);
+            command.args(&shell[1..]).args(["-c", SCRIPT, "sidekicks-guard", MARK, "proc"]);
             command.env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::piped()).stderr(Stdio::null());
             let mut process = command.spawn().ok()?;
             process.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();

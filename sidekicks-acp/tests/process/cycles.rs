@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use sidekicks_acp::StopStep;
+use sidekicks_acp::{StopPolicy, StopStep};
 
-use crate::{ISOLATIONS, READY, alone, shell, start, until};
+use crate::{ISOLATIONS, READY, alone, shell, start_with, until};
 
 /// Its own descriptors and children are counted, so it has a process of its own.
 #[test]
@@ -18,7 +18,8 @@ fn a_thousand_agents_leave_no_descriptor_no_zombie_and_no_task() {
         let mut before = None;
         for cycle in 0..1_000 {
             let isolation = ISOLATIONS[cycle % 2];
-            let agent = start(shell(format!("{READY} read line")).isolation(isolation)).await.unwrap();
+            let (command, policy) = (shell(format!("{READY} read line")), StopPolicy::default());
+            let agent = start_with(command.isolation(isolation), &policy).await.unwrap();
             // Some are dropped, as a program does that is in a hurry.
             match cycle % 10 {
                 9 => drop(agent),

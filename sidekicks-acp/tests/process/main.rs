@@ -39,6 +39,13 @@ fn shell(script: impl AsRef<str>) -> AgentCommand {
 fn quick() -> StopPolicy {
     let mut policy = StopPolicy::default();
     policy.eof = Duration::from_millis(400);
+    policy.term = Duration::from_secs(5);
+    policy
+}
+
+/// The same for agents that ignore SIGTERM.
+fn hasty() -> StopPolicy {
+    let mut policy = quick();
     policy.term = Duration::from_millis(300);
     policy
 }

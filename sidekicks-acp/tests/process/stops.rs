@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sidekicks_acp::{AgentConnection, AgentProcess, ConnectOptions, ExitStatus, StopPolicy, StopStep};
 
-use crate::{ISOLATIONS, READY, mark, nothing_left, quick, shell, start_with, until};
+use crate::{ISOLATIONS, READY, hasty, mark, nothing_left, quick, shell, start_with, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stop_order_ends_every_kind_of_agent() {
@@ -51,7 +51,11 @@ async fn the_stop_order_ends_every_kind_of_agent() {
         for Case { agent, step, status, stragglers, swept } in &cases {
             let mark = mark();
             let script = format!("{READY} {}", agent.replace("MARK", &mark));
-            let policy = if *step == StopStep::Eof { StopPolicy::default() } else { quick() };
+            let policy = match step {
+                StopStep::Eof => StopPolicy::default(),
+                StopStep::Kill => hasty(),
+                _ => quick(),
+            };
             let agent = start_with(shell(&script).isolation(isolation), &policy).await.unwrap();
             if script.contains("setsid") {
                 // The child has a session of its own only after a moment; a stop before that finds it in the group.

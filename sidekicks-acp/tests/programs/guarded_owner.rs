@@ -1,7 +1,9 @@
 //! Runs agents under a guard, says "ready" when they are, and stops them when its stdin is closed. Its arguments are the
-//! state folder and a shell script for each agent; each line of its stdin is the script of one more.
+//! state folder and a shell script for each agent; each line of its stdin is the script of one more, and the line `exec`
+//! has it become the same program anew, with the first agent's script again.
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 
 use sidekicks_acp::{AgentCommand, AgentProcess, ConnectOptions, Guard, StopPolicy};
 use tokio::task::JoinSet;
@@ -10,11 +12,16 @@ use tokio::task::JoinSet;
 async fn main() {
     let mut args = std::env::args().skip(1);
     let guard = Guard::start(args.next().expect("a folder")).await.expect("a guard");
-    let options = ConnectOptions::default().guard(guard);
+    let mut options = ConnectOptions::default();
+    options.guard = Some(guard);
     let mut agents = start(args, &options).await;
     loop {
         let line = tokio::task::spawn_blocking(|| std::io::stdin().lines().next());
         let Some(Ok(script)) = line.await.expect("no panic") else { break };
+        if script == "exec" {
+            let args: Vec<_> = std::env::args().collect();
+            panic!("{}", std::process::Command::new(&args[0]).args(&args[1..3]).exec());
+        }
         agents.extend(start([script], &options).await);
     }
     for agent in agents {

@@ -55,6 +55,7 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::MoreLines(1),
         Say::MoreLines(2),
         Say::NotAnOption,
+        Say::NoGuard { reason: "Permission denied" },
         Say::TakenBack { agent: "riker" },
         Say::RejectedUnasked { agent: "riker", title: "ls" },
         Say::RejectedUnanswered { agent: "riker", title: "ls" },

@@ -13,7 +13,6 @@ use super::Swept;
 use super::record::Remains;
 use crate::process::family::{self, Member};
 use crate::process::listing;
-use crate::process::marker;
 use crate::process::sweep::sweep as kill_all;
 
 /// For an agent whose program is dead already: SIGTERM, this long, then SIGKILL.
@@ -27,22 +26,20 @@ pub(super) fn sweep(folder: &Path) -> io::Result<Swept> {
     let boot = listing::boot();
     let files = fs::read_dir(folder)?.flatten();
     let dead: Vec<Remains> = files.filter_map(|file| Remains::open(&file.path(), &boot)).collect();
+    // Who stems from those that carry the marker is known only while their parents live.
+    let marked: Vec<_> = dead.iter().map(Remains::marked).collect();
     let terminated: Vec<_> = dead.iter().map(|remains| terminate(&remains.agents)).collect();
     wait_for(terminated.iter().flatten());
     let mut swept = Swept::default();
-    for (remains, groups) in dead.into_iter().zip(terminated) {
+    for ((remains, groups), marked) in dead.into_iter().zip(terminated).zip(marked) {
         let mut members: Vec<Member> = Vec::new();
         for group in &groups {
             group.kill();
             members.extend(&group.members);
         }
-        let entry = format!("{}={}/", marker::NAME, remains.owner);
         // Those of the groups are counted above, whether they obeyed or not.
-        let others = || match remains.same_boot {
-            true => family::marked(&entry).into_iter().filter(|member| !members.contains(member)).collect(),
-            false => Vec::new(),
-        };
-        let processes = members.len() + kill_all(Vec::new(), others);
+        let others = |found: Vec<Member>| found.into_iter().filter(|member| !members.contains(member)).collect();
+        let processes = members.len() + kill_all(others(marked), || others(remains.marked()));
         swept.processes += processes;
         swept.programs += usize::from(processes > 0);
         remains.remove();

@@ -1,11 +1,11 @@
-# The guard of sidekicks: ends the agents of a program that has died. Started as: sh -c SCRIPT sidekicks-guard OWNER BY
+# The guard of sidekicks: ends the agents of a program that has died. Started as: sh -c SCRIPT sidekicks-guard MARK BY
 # where BY is how processes are listed, "proc" or "ps".
 # Reads "+ GROUP START" and "- GROUP START" from its stdin, and "done" when all is well. Its end without that means that
 # the owner is dead. POSIX sh, with the tools of POSIX.
 trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2 TSTP TTIN TTOU
 unset IFS
 export LC_ALL=C
-owner=$1
+mark=$1 # How a word of SIDEKICKS_AGENT begins for what stems from those agents.
 by=$2
 groups=
 
@@ -99,18 +99,19 @@ fi
 candidates() {
   # Some forms of grep end a line where a C string ends; then everybody is looked at below, which takes longer.
   if printf 'one\0two' | grep -qF two; then
-    grep -lsF "SIDEKICKS_AGENT=$owner/" /proc/[0-9]*/environ
+    grep -lsF "$mark" /proc/[0-9]*/environ
   else
     echo /proc/[0-9]*/environ
   fi
 }
-for round in 1 2 3; do
+for round in 1 2 3 4 5 6 7 8; do
   found=
   for file in $(candidates); do
     pid=${file#/proc/}
     pid=${pid%/environ}
-    marked=$(tr '\0' '\n' <"$file" | while read -r line; do
-      case $line in "SIDEKICKS_AGENT=$owner/"*) echo yes ;; esac
+    # A value may hold line feeds; only an entry of its own counts.
+    marked=$(tr '\n\0' '\001\n' <"$file" | while read -r line; do
+      case $line in "SIDEKICKS_AGENT=$mark"* | "SIDEKICKS_AGENT="*" $mark"*) echo yes ;; esac
     done)
     [ -n "$marked" ] && found=1 && kill -s KILL "$pid"
   done

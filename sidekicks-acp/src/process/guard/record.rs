@@ -3,21 +3,29 @@
 //! `PID.START.NUMBER.run`, named after the program. The first line names the boot of the machine, since start times count
 //! from it; then `+ PID START` for each agent that starts and `- PID START` for each that is gone.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::unistd::Uid;
 
 use super::about;
-use crate::process::family::Member;
-use crate::process::listing;
+use crate::process::family::{self, Member};
+use crate::process::listing::{self, POLL};
 
 /// What the name of each file ends in.
 const ENDING: &str = ".run";
+
+/// How long is waited for somebody else's lock.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How many names are tried.
+const NAMES: u64 = 10_000;
 
 /// More than a program writes that starts an agent every second for a day without a pause.
 const MOST: u64 = 16 << 20;
@@ -31,10 +39,15 @@ pub(super) struct Record {
 
 impl Record {
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("{}.{number}{ENDING}", Member::ourselves()));
-        let file = Self::locked(&path).map_err(|error| about(&path, &error))?;
+        let owner = Member::ourselves();
+        let path = |number| folder.join(format!("{owner}.{number}{ENDING}"));
+        // Others of these names are of this program, before it executed another or from another copy of this crate; or of
+        // one with the same number and start time in another container.
+        let (path, file) = (0..NAMES)
+            .map(|number| (path(number), Self::locked(&path(number))))
+            .find(|(_, file)| !matches!(file, Err(error) if error.kind() == io::ErrorKind::AlreadyExists))
+            .ok_or_else(|| about(&path(0), &io::ErrorKind::AlreadyExists.into()))?;
+        let file = file.map_err(|error| about(&path, &error))?;
         let header = format!("{}\n", listing::boot());
         let mut record = Self { path, file, header: header.len() as u64 }; // Removed again when this fails.
         record.file.write_all(header.as_bytes()).map_err(|error| about(&record.path, &error))?;
@@ -83,9 +96,9 @@ impl Drop for Record {
 pub(super) struct Remains {
     path: PathBuf,
     _lock: Flock<File>,
-    pub(super) owner: Member,
+    owner: Member,
     /// Whether the machine still runs that it ran on.
-    pub(super) same_boot: bool,
+    same_boot: bool,
     /// The agents that were running.
     pub(super) agents: Vec<Member>,
 }
@@ -103,7 +116,13 @@ impl Remains {
             .open(path)
             .ok()
             .filter(|file| file.metadata().is_ok_and(ours))?;
-        let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()?;
+        // What ran on another boot or in another container is not known to be dead by its number: it may hold its lock.
+        let here = first_line(&file)? == boot;
+        let lock = locked(file, if here { PATIENCE } else { Duration::ZERO })?;
+        if lock.metadata().ok()?.nlink() == 0 {
+            return None; // Somebody else has dealt with it meanwhile.
+        }
+        (&*lock).rewind().ok()?;
         let mut text = Vec::new();
         (&*lock).take(MOST).read_to_end(&mut text).ok()?;
         let text = String::from_utf8_lossy(&text);
@@ -113,9 +132,37 @@ impl Remains {
         Some(Self { path: path.to_owned(), _lock: lock, owner, same_boot, agents })
     }
 
+    /// Who carries a marker of this program, and who stems from them.
+    pub(super) fn marked(&self) -> Vec<Member> {
+        match self.same_boot {
+            true => family::marked(&format!("{}/", self.owner)),
+            false => Vec::new(),
+        }
+    }
+
     pub(super) fn remove(self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Waits for the lock for `patience`: the last threads of a program that is dying hold it for a moment longer, and somebody
+/// else who deals with the file for a second or two.
+fn locked(mut file: File, patience: Duration) -> Option<Flock<File>> {
+    let until = Instant::now() + patience;
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => return Some(lock),
+            Err((same, _)) if Instant::now() < until => file = same,
+            Err(_) => return None,
+        }
+        sleep(POLL);
+    }
+}
+
+fn first_line(file: &File) -> Option<String> {
+    let mut head = Vec::new();
+    BufReader::new(file.take(MOST)).read_until(b'\n', &mut head).ok()?;
+    Some(String::from_utf8_lossy(head.strip_suffix(b"\n").unwrap_or(&head)).into_owned())
 }
 
 /// The program that a file is named after.
@@ -123,28 +170,29 @@ fn owner(name: &str) -> Option<Member> {
     let (owner, number) = name.strip_suffix(ENDING)?.rsplit_once('.')?;
     number.parse::<u64>().ok()?;
     let (pid, started) = owner.split_once('.')?;
-    member(pid, started)
+    member(pid, started, 1)
 }
 
 /// The agents that were added and not removed. What makes no sense is passed over.
 fn running(text: &str) -> Vec<Member> {
-    let mut agents = Vec::new();
+    let mut agents = BTreeSet::new();
     for line in text.lines().skip(1) {
         let mut words = line.split(' ');
         let (what, pid, started) = (words.next(), words.next(), words.next());
-        let Some(agent) = pid.zip(started).and_then(|(pid, started)| member(pid, started)) else { continue };
+        let Some(agent) = pid.zip(started).and_then(|(pid, started)| member(pid, started, 2)) else { continue };
         match what {
-            Some("+") => agents.push(agent),
-            Some("-") => agents.retain(|other| *other != agent),
+            Some("+") => drop(agents.insert(agent)),
+            Some("-") => drop(agents.remove(&agent)),
             _ => {}
         }
     }
-    agents
+    agents.into_iter().collect()
 }
 
-/// No group has a number below 2 that may be signalled: 0 is our own, and 1 and -1 are everybody's.
-fn member(pid: &str, started: &str) -> Option<Member> {
-    let pid = pid.parse().ok().filter(|pid| *pid > 1)?;
+/// In a container a program may be number 1. No group has a number below 2 that may be signalled: 0 is our own, and 1 and
+/// -1 are everybody's.
+fn member(pid: &str, started: &str, least: i32) -> Option<Member> {
+    let pid = pid.parse().ok().filter(|pid| *pid >= least)?;
     Some(Member { pid, started: started.parse().ok()? })
 }
 
@@ -153,12 +201,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_has_a_name_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = [0, 1, 2].map(|_| Record::create(folder.path()).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        drop(records);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
     fn names_of_files() {
         let cases = [
             ("12.345.0.run", Some("12.345")),
             ("12.345.67.run", Some("12.345")),
             ("12.345.run", None),
             ("12.345.0.run~", None),
+            ("1.345.0.run", Some("1.345")),
             ("0.345.0.run", None),
             ("-12.345.0.run", None),
             ("12.x.0.run", None),

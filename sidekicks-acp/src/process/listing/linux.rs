@@ -6,6 +6,7 @@ use std::time::Duration;
 use nix::unistd::{SysconfVar, sysconf};
 
 use super::Process;
+use crate::process::marker;
 
 /// A look costs little.
 pub(in crate::process) const POLL: Duration = Duration::from_millis(5);
@@ -41,11 +42,11 @@ pub(in crate::process) fn same_start(one: u64, other: u64) -> bool {
     one == other
 }
 
-/// The numbers of those of our user's processes in whose first environment a variable begins with `entry`.
-pub(in crate::process) fn holders(entry: &str) -> Vec<i32> {
+/// The numbers of those of our user's processes that were started with a marker that begins so.
+pub(in crate::process) fn holders(beginning: &str) -> Vec<i32> {
     let holds = |pid: &i32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(entry.as_bytes()))
+        environment.split(|byte| *byte == 0).any(|entry| marker::holds(entry, beginning))
     };
     pids().filter(holds).collect()
 }
@@ -64,9 +65,12 @@ pub(in crate::process) fn memory(pids: &[i32]) -> Option<u64> {
     Some(pids.iter().filter_map(pages).sum::<u64>() * page)
 }
 
-/// Tells one start of the machine from every other, since start times count from it.
+/// Tells one start of the machine from every other, since start times count from it; and one container from another, since
+/// numbers of processes do.
 pub(in crate::process) fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let container = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{} {}", boot.trim(), container.display())
 }
 
 fn pids() -> impl Iterator<Item = i32> {

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::Process;
+use crate::process::sys;
 
 /// Each look is a process of its own.
 pub(in crate::process) const POLL: Duration = Duration::from_millis(50);
@@ -32,7 +33,7 @@ pub(in crate::process) fn same_start(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= 1
 }
 
-pub(in crate::process) fn holders(_entry: &str) -> Vec<i32> {
+pub(in crate::process) fn holders(_beginning: &str) -> Vec<i32> {
     Vec::new()
 }
 
@@ -53,6 +54,8 @@ fn ps(options: &[&str]) -> String {
     let mut command = Command::new("/bin/ps");
     // No names of months in other languages, nor another hour.
     command.args(options).env_clear().env("LC_ALL", "C").env("TZ", "UTC0").stdin(Stdio::null()).stderr(Stdio::null());
+    // Else an agent that is started at the same time may hold its pipe for as long as it lives.
+    let _spawning = sys::spawning();
     command.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 
