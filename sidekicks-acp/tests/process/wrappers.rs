@@ -19,6 +19,7 @@ const LAUNCHERS: &[&[&str]] = &[
     &["npx", "--offline", "--no", "AGENT"],
     &["npm", "exec", "--offline", "--no", "AGENT"],
     &["uv", "run", "--offline", "--no-project", "DIR/AGENT"],
+    &["uvx", "--offline", "python", "-c", "import os; os.execv('DIR/AGENT', ['agent'])"],
 ];
 
 #[tokio::test(flavor = "multi_thread")]
