@@ -2,6 +2,7 @@
 
 mod aside;
 mod command;
+mod exits;
 mod family;
 mod group;
 mod guard;

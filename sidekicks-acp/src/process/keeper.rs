@@ -10,19 +10,17 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use tokio::process::Child;
-use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::aside::aside;
+use super::exits::{ExitWatch, Left, Watch};
 use super::family::{self, Member};
 use super::group::Group;
 use super::guard::Watched;
 use super::listing;
 use super::stderr::Stderr;
 use super::sweep::{DISAPPEARING, sweep};
-use super::sys;
 use crate::connection::listen;
 use crate::error::{End, Exit, ExitStatus, StopCause};
 use crate::options::Limits;
@@ -38,10 +36,10 @@ pub(super) struct Orders {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Wanted {
-    stop: Option<StopCause>,
+pub(super) struct Wanted {
+    pub(super) stop: Option<StopCause>,
     /// How often the next step was asked for.
-    hurries: u32,
+    pub(super) hurries: u32,
 }
 
 impl Orders {
@@ -95,9 +93,6 @@ impl Drop for Keeper {
     }
 }
 
-/// How long an exit may take to be seen after stdout was closed, before it is taken for a mere closing.
-const EXIT_AFTER_EOF: Duration = Duration::from_millis(250);
-
 /// How long a look at the processes may take.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -107,9 +102,6 @@ const SWEEP: Duration = Duration::from_secs(3);
 /// How often a group is killed: one that was forking just then has a child that escapes, where nobody can be found by a
 /// marker.
 const KILLS: usize = 3;
-
-/// How often the process is looked at although no SIGCHLD came: a program may have taken the signal from us.
-const TICK: Duration = Duration::from_millis(500);
 
 impl Keeper {
     /// Begins; the receiver gets the report when everything is over, or when the process is stuck. It is closed once the
@@ -284,99 +276,6 @@ async fn left_after(leader: i32, within: Duration) -> usize {
         tokio::select! {
             () = over.as_mut() => return left,
             () = sleep(listing::POLL) => {}
-        }
-    }
-}
-
-/// Why the time of an agent is over.
-enum Left {
-    Exited(ExitStatus),
-    /// It closed its output and lives.
-    Lost(End),
-    Told(StopCause),
-}
-
-/// Everything that a keeper waits for.
-struct Watch {
-    exit: ExitWatch,
-    eof: watch::Receiver<Option<End>>,
-    wanted: watch::Receiver<Wanted>,
-    /// How many requests to hurry were followed.
-    hurries: u32,
-    reader: AbortHandle,
-}
-
-impl Watch {
-    async fn leaves_or_is_told_to_stop(&mut self) -> Left {
-        let lost = tokio::select! {
-            status = self.exit.wait() => return Left::Exited(status),
-            // The orders are kept by the keeper itself, so this channel never closes.
-            Ok(wanted) = self.wanted.wait_for(|wanted| wanted.stop.is_some()) => {
-                if let Some(cause) = wanted.stop {
-                    return Left::Told(cause);
-                }
-                End::Closed
-            }
-            Ok(end) = self.eof.wait_for(Option::is_some) => end.clone().unwrap_or(End::OutputClosed),
-        };
-        match timeout(EXIT_AFTER_EOF, self.exit.wait()).await {
-            Ok(status) => Left::Exited(status),
-            Err(_) => Left::Lost(lost),
-        }
-    }
-
-    /// Waits for the exit, until the time is over or somebody is in a hurry.
-    async fn exits_within(&mut self, time: Duration) -> Option<ExitStatus> {
-        let Self { exit, wanted, hurries, .. } = self;
-        tokio::select! {
-            status = exit.wait() => Some(status),
-            () = sleep(time) => None,
-            () = hurried(wanted, hurries) => None,
-        }
-    }
-
-    async fn hurried(&mut self) {
-        hurried(&mut self.wanted, &mut self.hurries).await;
-    }
-
-    /// Waits until stdout was read to its end, for `grace` at most.
-    async fn drained(&mut self, grace: Duration) {
-        let _ = timeout(grace, self.eof.wait_for(Option::is_some)).await;
-    }
-}
-
-/// Waits for the next request to hurry, and takes it.
-async fn hurried(wanted: &mut watch::Receiver<Wanted>, followed: &mut u32) {
-    let seen = *followed;
-    if wanted.wait_for(|wanted| wanted.hurries > seen).await.is_err() {
-        std::future::pending::<()>().await; // The orders live as long as their keeper: not reached.
-    }
-    *followed += 1;
-}
-
-/// Sees the exit of a child without reaping it.
-struct ExitWatch {
-    pid: i32,
-    sigchld: Option<SignalStream>,
-}
-
-impl ExitWatch {
-    fn new(pid: i32) -> Self {
-        Self { pid, sigchld: signal(SignalKind::child()).ok() }
-    }
-
-    /// Waits for the exit. Cancel-safe.
-    async fn wait(&mut self) -> ExitStatus {
-        loop {
-            if let Some(status) = sys::exited(self.pid) {
-                return status;
-            }
-            match &mut self.sigchld {
-                Some(sigchld) => {
-                    let _ = timeout(TICK, sigchld.recv()).await;
-                }
-                None => sleep(TICK).await,
-            }
         }
     }
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use sidekicks_acp::{AgentProcess, ConnectOptions, Guard, StopStep};
 
-use crate::marks::{BY_MARKER, OBEY, READY, asleep, mark, marked, nothing_left, quick, shell, until};
+use crate::marks::{BY_MARKER, OBEY, asleep};
 use crate::owner::Owner;
+use crate::real::{READY, mark, marked, nothing_left, quick, shell, until};
 
 /// What agents do, and how many `sleep`s of them are there then; without those that leave their group where nobody is
 /// found by a marker.

@@ -5,6 +5,8 @@ mod marker;
 mod marks;
 mod memory;
 mod owner;
+#[path = "../real/mod.rs"]
+mod real;
 mod reaped;
 mod records;
 mod shells;

@@ -2,7 +2,8 @@
 
 use sidekicks_acp::{AgentConnection, AgentProcess, ConnectOptions, StopStep};
 
-use crate::marks::{OBEY, READY, asleep, by_marker, mark, nothing_left, quick, shell};
+use crate::marks::{OBEY, asleep, by_marker};
+use crate::real::{READY, mark, nothing_left, quick, shell};
 
 /// Leaves the group, the session and its parent.
 fn daemon(mark: &str) -> String {

@@ -1,13 +1,6 @@
-//! The agents of these tests are short shell scripts. Each carries a number of its own as an argument of its `sleep`s, by
-//! which its leftovers are found.
+//! What only tests of the guard and of the marker need.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-
-use sidekicks_acp::{AgentCommand, StopPolicy};
-
-/// Reads the handshake and answers it.
-pub(crate) const READY: &str = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}';"#;
+use crate::real::until;
 
 /// Does nothing until its stdin is closed.
 pub(crate) const OBEY: &str = "while read line; do :; done";
@@ -23,68 +16,7 @@ pub(crate) fn by_marker() -> bool {
     BY_MARKER
 }
 
-/// A number that only one test's processes have on their command line.
-pub(crate) fn mark() -> String {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("8{}{:03}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-pub(crate) fn shell(script: impl AsRef<str>) -> AgentCommand {
-    AgentCommand::new("sh").args(["-c", script.as_ref()])
-}
-
-/// Short waits, for agents that need a signal.
-pub(crate) fn quick() -> StopPolicy {
-    let mut policy = StopPolicy::default();
-    policy.eof = Duration::from_millis(400);
-    policy.term = Duration::from_secs(5);
-    policy
-}
-
-/// Waits until `there` is true of the command lines with this mark.
-pub(crate) async fn until(mark: &str, there: impl Fn(&[String]) -> bool) {
-    let begun = Instant::now();
-    loop {
-        let lines = marked(mark);
-        if there(&lines) {
-            return;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{lines:?}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
-
-/// A live process.
-#[derive(Debug)]
-pub(crate) struct Listed {
-    pub(crate) pid: i32,
-    pub(crate) args: String,
-}
-
-/// The live processes of this machine.
-pub(crate) fn listed() -> Vec<Listed> {
-    let output = std::process::Command::new("ps").args(["-A", "-ww", "-o", "pid=,stat=,args="]).output().unwrap();
-    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let process = |line: &str| {
-        let (pid, rest) = line.trim_start().split_once(' ')?;
-        let (state, args) = rest.trim_start().split_once(' ')?;
-        let alive = !state.starts_with('Z');
-        alive.then(|| Listed { pid: pid.parse().unwrap(), args: args.trim().to_owned() })
-    };
-    listed.lines().filter_map(process).collect()
-}
-
-/// The command lines of live processes with this mark.
-pub(crate) fn marked(mark: &str) -> Vec<String> {
-    listed().into_iter().map(|process| process.args).filter(|args| args.contains(mark)).collect()
-}
-
 /// Waits until a `sleep` of each of `count` processes with this mark runs: a shell needs a moment to start them.
 pub(crate) async fn asleep(mark: &str, count: usize) {
     until(mark, |lines| lines.iter().filter(|line| *line == &format!("sleep {mark}")).count() == count).await;
-}
-
-/// Waits until nothing with this mark is alive: death takes its time.
-pub(crate) async fn nothing_left(mark: &str) {
-    until(mark, <[String]>::is_empty).await;
 }

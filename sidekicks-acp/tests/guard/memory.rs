@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use sidekicks_acp::{AgentProcess, ConnectOptions};
 
-use crate::marks::{OBEY, READY, by_marker, quick, shell};
+use crate::marks::{OBEY, by_marker};
+use crate::real::{READY, quick, shell};
 
 const MB: u64 = 1_000_000;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::marks::{Listed, listed};
+use crate::real::{Listed, listed};
 
 /// The program, whose agents are ready.
 pub(crate) struct Owner(Child, BufReader<ChildStdout>);

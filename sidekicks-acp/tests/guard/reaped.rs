@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use sidekicks_acp::{AgentCommand, AgentConnection, AgentProcess, ConnectOptions, Phase, StartFailure, StopPolicy};
 
-use crate::marks::{OBEY, READY, asleep, mark, marked, nothing_left, quick, shell};
+use crate::marks::{OBEY, asleep};
+use crate::real::{READY, mark, marked, nothing_left, quick, shell};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_is_given_up_returns_when_nothing_is_left() {

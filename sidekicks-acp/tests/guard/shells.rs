@@ -4,7 +4,8 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-use crate::marks::{asleep, listed, mark, marked, nothing_left};
+use crate::marks::asleep;
+use crate::real::{listed, mark, marked, nothing_left};
 
 const SCRIPT: &str = include_str!("../../src/process/guard/guard.sh");
 
