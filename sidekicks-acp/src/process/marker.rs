@@ -48,12 +48,6 @@ pub(super) fn program() -> String {
     format!("{}/{:x}.", Member::ourselves(), *PROGRAM)
 }
 
-/// Whether an entry of an environment is the variable, with a word in it that begins so.
-pub(super) fn holds(entry: &[u8], beginning: &str) -> bool {
-    let value = entry.strip_prefix(NAME.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
-    value.is_some_and(|value| value.split(|byte| *byte == b' ').any(|word| word.starts_with(beginning.as_bytes())))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,21 +58,5 @@ mod tests {
         assert!(one.value(None).starts_with(&program()) && one.value(None).ends_with("/my_agent_1__"), "{one:?}");
         assert!(program().starts_with(&format!("{}/", Member::ourselves())));
         assert_ne!(one.beginning(), other.beginning());
-    }
-
-    #[test]
-    fn words_are_found_by_their_beginning() {
-        let cases = [
-            ("SIDEKICKS_AGENT=1.2/a.3/name", true),
-            ("SIDEKICKS_AGENT=5.6/b.0/inner 1.2/a.3/name", true),
-            ("SIDEKICKS_AGENT=1.2/a.31/name", false),
-            ("SIDEKICKS_AGENT=11.2/a.3/name", false),
-            ("OTHER=1.2/a.3/name", false),
-            ("XSIDEKICKS_AGENT=1.2/a.3/", false),
-            ("", false),
-        ];
-        for (entry, expected) in cases {
-            assert_eq!(holds(entry.as_bytes(), "1.2/a.3/"), expected, "{entry}");
-        }
     }
 }

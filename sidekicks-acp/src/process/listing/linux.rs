@@ -6,7 +6,7 @@ use std::time::Duration;
 use nix::unistd::{SysconfVar, sysconf};
 
 use super::Process;
-use crate::process::marker;
+use crate::process::marker::NAME;
 
 /// A look costs little.
 pub(in crate::process) const POLL: Duration = Duration::from_millis(5);
@@ -46,7 +46,7 @@ pub(in crate::process) fn same_start(one: u64, other: u64) -> bool {
 pub(in crate::process) fn holders(beginning: &str) -> Vec<i32> {
     let holds = |pid: &i32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|entry| marker::holds(entry, beginning))
+        environment.split(|byte| *byte == 0).any(|entry| holds(entry, beginning))
     };
     pids().filter(holds).collect()
 }
@@ -76,4 +76,31 @@ pub(in crate::process) fn boot() -> String {
 fn pids() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten();
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
+
+/// Whether an entry of an environment is the variable, with a word in it that begins so.
+fn holds(entry: &[u8], beginning: &str) -> bool {
+    let value = entry.strip_prefix(NAME.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
+    value.is_some_and(|value| value.split(|byte| *byte == b' ').any(|word| word.starts_with(beginning.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_by_their_beginning() {
+        let cases = [
+            ("SIDEKICKS_AGENT=1.2/a.3/name", true),
+            ("SIDEKICKS_AGENT=5.6/b.0/inner 1.2/a.3/name", true),
+            ("SIDEKICKS_AGENT=1.2/a.31/name", false),
+            ("SIDEKICKS_AGENT=11.2/a.3/name", false),
+            ("OTHER=1.2/a.3/name", false),
+            ("XSIDEKICKS_AGENT=1.2/a.3/", false),
+            ("", false),
+        ];
+        for (entry, expected) in cases {
+            assert_eq!(holds(entry.as_bytes(), "1.2/a.3/"), expected, "{entry}");
+        }
+    }
 }
