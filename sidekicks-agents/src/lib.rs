@@ -1,5 +1,6 @@
 //! Many local [ACP](https://agentclientprotocol.com) agents over time: started when they are needed, lent out for the
-//! length of a turn, stopped when they were idle for long or others need the room, and never left behind.
+//! length of a turn, stopped when they were idle for long or others need the room, and ended with what they started. What can
+//! survive that is said at [`Guard`](sidekicks_acp::Guard).
 //!
 //! ```no_run
 //! use std::num::NonZeroUsize;

@@ -1,10 +1,8 @@
 //! How often an agent failed lately, and when it is tried again.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::Duration;
 
-use sidekicks_acp::StartError;
 use tokio::time::Instant;
 
 use crate::specs::Backoff;
@@ -16,7 +14,6 @@ pub(super) struct Failures {
     times: VecDeque<Instant>,
     /// How long one counts now; nothing yet where it has not grown.
     window: Option<Duration>,
-    last: Option<Arc<StartError>>,
     until: Option<Instant>,
 }
 
@@ -24,8 +21,7 @@ pub(super) struct Failures {
 const FAR: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl Failures {
-    pub(super) fn record(&mut self, error: Arc<StartError>, policy: &Backoff, now: Instant) {
-        self.last = Some(error);
+    pub(super) fn record(&mut self, policy: &Backoff, now: Instant) {
         self.times.push_back(now);
         let window = self.window.unwrap_or(policy.window);
         while self.times.len() > policy.failures || self.times.front().is_some_and(|&time| now - time >= window) {
@@ -37,10 +33,9 @@ impl Failures {
         }
     }
 
-    /// When the agent is tried again, and why not now.
-    pub(super) fn backoff(&self, now: Instant) -> Option<(Instant, &Arc<StartError>)> {
-        let until = self.until.filter(|&until| now < until)?;
-        Some((until, self.last.as_ref()?))
+    /// When the agent is tried again, if not now.
+    pub(super) fn backoff(&self, now: Instant) -> Option<Instant> {
+        self.until.filter(|&until| now < until)
     }
 
     /// When it is tried again, or was.
@@ -55,8 +50,6 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
-    use sidekicks_acp::StartFailure;
-
     use super::*;
 
     /// Records failures at these seconds; tells after each how many seconds later it is tried again.
@@ -64,8 +57,8 @@ mod tests {
         let (begin, mut failures) = (Instant::now(), Failures::default());
         let wait = |&second: &u64| {
             let now = begin + Duration::from_secs(second);
-            failures.record(Arc::new(StartFailure::GivenUp.into()), policy, now);
-            failures.backoff(now).map_or(0, |(until, _)| (until - now).as_secs())
+            failures.record(policy, now);
+            failures.backoff(now).map_or(0, |until| (until - now).as_secs())
         };
         seconds.iter().map(wait).collect()
     }

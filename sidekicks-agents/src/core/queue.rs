@@ -137,7 +137,7 @@ impl Core {
             if slot.stays() {
                 continue; // It was started a moment ago.
             }
-            if let Some((until, last)) = slot.failures.backoff(now) {
+            if let Some((until, last)) = slot.backoff(now) {
                 let error = ConnectError::Backoff { retry_after: until - now, last: Arc::clone(last) };
                 self.refuse_those_of(&agent, error);
             } else if !self.limits.fits(pinned, slot.need()) {

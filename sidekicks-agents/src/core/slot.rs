@@ -107,9 +107,14 @@ impl Slot {
                 | StartFailure::BadCwd { .. }
         );
         if !is_missing {
-            self.failures.record(Arc::clone(&error), backoff, now);
+            self.failures.record(backoff, now);
         }
         self.failure = Some(error);
+    }
+
+    /// When it is tried again, if not now, and why.
+    pub(super) fn backoff(&self, now: Instant) -> Option<(Instant, &Arc<StartError>)> {
+        self.failures.backoff(now).zip(self.failure.as_ref())
     }
 
     /// An exit soon after the start is a failure of it.
