@@ -45,7 +45,8 @@ use stderr::{Listeners, Stderr};
 /// A running agent: the process and its [`Connection`].
 ///
 /// [`stop`](Self::stop) ends it politely. Dropping it kills its process group at once, and on Linux its descendants in
-/// other groups and sessions; it waits for nothing and needs no runtime.
+/// other groups and sessions; it waits for none of them and needs no runtime, but looks through all processes, which takes
+/// milliseconds.
 pub struct AgentProcess {
     connection: Connection,
     kill: KillOnDrop,

@@ -21,7 +21,9 @@ use crate::start::StartFailure;
 
 /// The program that is an agent. Nothing here goes through a shell.
 ///
-/// The environment is inherited, with the changes asked for here.
+/// The environment is inherited, with the changes asked for here and one variable of ours: `SIDEKICKS_AGENT` names this
+/// program, the start and [`ConnectOptions::label`](crate::ConnectOptions::label), and what the agent leaves behind is found
+/// by it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentCommand {

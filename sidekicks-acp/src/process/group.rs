@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::family::{self, Member};
+use super::family;
 use super::marker::Marker;
 
 /// A process group whose leader has not been reaped.
@@ -38,8 +38,23 @@ impl Group {
 
     /// Kills the group, and the leader's descendants in other groups as far as the system lists them.
     pub(super) fn kill(&self) {
-        if let Some(leader) = *self.lock() {
-            kill_family(leader, &self.marker);
+        self.kill_family(self.lock());
+    }
+
+    /// Waits for nothing, so that a fork under way may escape it; the keeper sweeps once more, if the runtime lives.
+    fn kill_family(&self, leader: MutexGuard<'_, Option<Pid>>) {
+        let Some(number) = *leader else { return };
+        // Stopped first, so that nobody leaves the group while the others are looked for; afterwards nobody's parent tells.
+        let _ = killpg(number, Signal::SIGSTOP);
+        let others = family::relatives(number.as_raw());
+        let _ = killpg(number, Signal::SIGKILL);
+        // From here on nobody is known by the number of the group, and whoever waits for the lock need not.
+        drop(leader);
+        for member in others {
+            member.kill();
+        }
+        for member in family::marked(self.marker.beginning()) {
+            member.kill();
         }
     }
 
@@ -60,25 +75,13 @@ impl Group {
 
     /// Kills it for the last time: from here on somebody else reaps the leader, at a time that is not known here.
     pub(super) fn give_up(&self) {
-        if let Some(leader) = self.lock().take() {
-            kill_family(leader, &self.marker);
-        }
+        self.kill();
+        *self.lock() = None;
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Pid>> {
         self.leader.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Waits for nothing, so that a fork under way may escape it; the keeper sweeps once more, if the runtime lives.
-fn kill_family(leader: Pid, marker: &Marker) {
-    // Stopped first, so that nobody leaves the group while the others are looked for; afterwards nobody's parent tells.
-    let _ = killpg(leader, Signal::SIGSTOP);
-    let others = family::relatives(leader.as_raw());
-    let _ = killpg(leader, Signal::SIGKILL);
-    let kill = |members: Vec<Member>| members.into_iter().filter(|member| member.kill()).count();
-    kill(others);
-    kill(family::marked(marker.beginning()));
 }
 
 impl fmt::Debug for Group {

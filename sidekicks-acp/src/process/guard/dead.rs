@@ -18,6 +18,9 @@ use crate::process::sweep::sweep as kill_all;
 /// For an agent whose program is dead already: SIGTERM, this long, then SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// How long is waited for the locks of others, in all.
+const PATIENCE: Duration = Duration::from_secs(4);
+
 /// Ends the agents of each program that has a file in `folder` and is dead, and removes its file. Blocks until it is done.
 ///
 /// A program is dead when it does not hold its lock and there is no process with its number that started when it did.
@@ -25,7 +28,8 @@ const GRACE: Duration = Duration::from_secs(1);
 pub(super) fn sweep(folder: &Path) -> io::Result<Swept> {
     let boot = listing::boot();
     let files = fs::read_dir(folder)?.flatten();
-    let dead: Vec<Remains> = files.filter_map(|file| Remains::open(&file.path(), &boot)).collect();
+    let until = Instant::now() + PATIENCE;
+    let dead: Vec<Remains> = files.filter_map(|file| Remains::open(&file.path(), &boot, until)).collect();
     // Who stems from those that carry the marker is known only while their parents live.
     let marked: Vec<_> = dead.iter().map(Remains::marked).collect();
     let terminated: Vec<_> = dead.iter().map(|remains| terminate(&remains.agents)).collect();

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::unistd::Uid;
@@ -20,9 +20,6 @@ use crate::process::listing::{self, POLL};
 
 /// What the name of each file ends in.
 const ENDING: &str = ".run";
-
-/// How long is waited for somebody else's lock.
-const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How many names are tried.
 const NAMES: u64 = 10_000;
@@ -105,7 +102,10 @@ pub(super) struct Remains {
 
 impl Remains {
     /// `None` where the program lives, somebody else deals with its file, or it is no file of ours.
-    pub(super) fn open(path: &Path, boot: &str) -> Option<Self> {
+    ///
+    /// Waits for its lock until then where it is of this boot: the last threads of a program that is dying hold it for a
+    /// moment longer, and somebody else who deals with the file for a second or two.
+    pub(super) fn open(path: &Path, boot: &str, until: Instant) -> Option<Self> {
         // Looked at first: it may have made the file and not locked it yet.
         let owner = owner(path.file_name()?.to_str()?).filter(|owner| !owner.is_alive())?;
         // Neither a pipe, nor what somebody else has put here.
@@ -118,7 +118,7 @@ impl Remains {
             .filter(|file| file.metadata().is_ok_and(ours))?;
         // What ran on another boot or in another container is not known to be dead by its number: it may hold its lock.
         let here = first_line(&file)? == boot;
-        let lock = locked(file, if here { PATIENCE } else { Duration::ZERO })?;
+        let lock = locked(file, here.then_some(until))?;
         if lock.metadata().ok()?.nlink() == 0 {
             return None; // Somebody else has dealt with it meanwhile.
         }
@@ -145,14 +145,12 @@ impl Remains {
     }
 }
 
-/// Waits for the lock for `patience`: the last threads of a program that is dying hold it for a moment longer, and somebody
-/// else who deals with the file for a second or two.
-fn locked(mut file: File, patience: Duration) -> Option<Flock<File>> {
-    let until = Instant::now() + patience;
+/// Waits for the lock until then, or not at all.
+fn locked(mut file: File, until: Option<Instant>) -> Option<Flock<File>> {
     loop {
         match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(lock) => return Some(lock),
-            Err((same, _)) if Instant::now() < until => file = same,
+            Err((same, _)) if until.is_some_and(|until| Instant::now() < until) => file = same,
             Err(_) => return None,
         }
         sleep(POLL);
