@@ -1,6 +1,7 @@
 //! Programs that cannot be executed, and why.
 
 use std::ffi::OsStr;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -224,10 +225,12 @@ fn without_descriptors_another_try_may_help() {
         // What a start needs once for all is there before.
         let error = start(AgentCommand::new("sh").args(["-c", "exit 3"])).await.unwrap_err();
         assert_eq!(error.code(), "agent-exited");
-        let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+        let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
         for room in 0..2 {
-            let open = std::fs::read_dir("/dev/fd").unwrap().count() as u64 - 1;
-            setrlimit(Resource::RLIMIT_NOFILE, open + room, hard).unwrap();
+            // A limit is on numbers, not on how many there are: below the lowest one that is free, nothing opens.
+            setrlimit(Resource::RLIMIT_NOFILE, soft, hard).unwrap();
+            let lowest = std::fs::File::open("/dev/null").unwrap().as_raw_fd() as u64;
+            setrlimit(Resource::RLIMIT_NOFILE, lowest + room, hard).unwrap();
             for isolation in ISOLATIONS {
                 let error = start(AgentCommand::new("sh").args(["-c", ":"]).isolation(isolation)).await.unwrap_err();
                 assert_eq!(error.code(), "system-busy", "{room} {isolation:?} {error:?}");
