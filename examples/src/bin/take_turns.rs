@@ -79,9 +79,11 @@ async fn talk(agents: Supervisor, names: Vec<AgentName>, prompt: String) -> Resu
                     message.error.iter().try_for_each(|error| writeln!(out, "[{}]", error.message))?;
                 }
                 Event::PermissionRequested(asked) => {
-                    let no = asked.options.iter().find(|option| option.kind == "reject_once");
-                    // It fails where the question was taken back meanwhile.
-                    let _ = conversation.answer(&asked.id, no.map_or("", |option| &option.id));
+                    match asked.options.iter().find(|option| option.kind == "reject_once") {
+                        // It fails where the question was taken back meanwhile.
+                        Some(no) => drop(conversation.answer(&asked.id, &no.id)),
+                        None => conversation.cancel_turn(), // Some agents offer no such thing.
+                    }
                 }
                 Event::TurnChanged { turn, .. } if !turn.busy => break,
                 _ => {}
