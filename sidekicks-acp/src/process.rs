@@ -209,7 +209,8 @@ impl AgentProcess {
         tokio::task::spawn_blocking(move || group.memory()).await.ok().flatten()
     }
 
-    /// Ends the current wait of a stop, so that its next step is taken now. Does nothing when no stop is under way.
+    /// Ends the current wait of a stop, so that its next step is taken now: of one that was asked for, or of what follows
+    /// when it left or closed its output by itself. Does nothing while it runs.
     pub fn hurry(&self) {
         self.orders.hurry();
     }

@@ -139,8 +139,8 @@ impl Actor {
             }
             Message::Stop { what, reply } => self.stop(what, reply),
             Message::Hurry => {
-                let hurry = |live: &Live| live.orders.send_modify(|orders| orders.hurries += 1);
-                self.live.values().filter(|live| live.orders.borrow().stop.is_some()).for_each(hurry);
+                let stopping = self.core.stopping().filter_map(|agent| self.live.get(agent));
+                stopping.for_each(|live| live.orders.send_modify(|orders| orders.hurries += 1));
             }
             Message::Tell(input) => {
                 match &input {

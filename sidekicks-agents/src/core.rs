@@ -173,6 +173,11 @@ impl Core {
         self.slots.values().all(|slot| matches!(slot.phase, Phase::Stopped))
     }
 
+    /// The agents that are being stopped, or left by themselves and are not gone yet.
+    pub(crate) fn stopping(&self) -> impl Iterator<Item = &AgentName> {
+        self.slots.iter().filter(|(_, slot)| matches!(slot.phase, Phase::Stopping { .. })).map(|(name, _)| name)
+    }
+
     fn state(&self, name: &AgentName) -> Option<AgentState> {
         let slot = self.slots.get(name)?;
         let waiting = self.queue.iter().filter(|waiter| waiter.agent == *name).count();

@@ -74,7 +74,7 @@ pub trait RunningAgent: Send + Sync + 'static {
     /// Begins to stop it, and returns at once; the connection ends with this cause. It may have stopped already.
     fn begin_stop(&self, cause: StopCause);
 
-    /// Takes the next step of a stop now.
+    /// Takes the next step of its stop now. Only called after [`begin_stop`](Self::begin_stop).
     fn hurry(&self) {}
 
     /// Waits until it has stopped; tells how that went, where there is a process. Must have a limit: its place is taken

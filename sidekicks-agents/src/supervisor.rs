@@ -111,8 +111,8 @@ impl Supervisor {
         self.stop(Stop::ForGood).await
     }
 
-    /// Takes the next step of every stop that is under way now, as a person wants who presses Ctrl-C again. A start that was
-    /// given up has its own haste, and is gone within seconds.
+    /// Takes the next step of every stop that is under way now, also of what left by itself, as a person wants who presses
+    /// Ctrl-C again. A start that was given up has its own haste, and is gone within seconds.
     pub fn hurry(&self) {
         let _ = self.inner.mailbox.send(Message::Hurry);
     }

@@ -86,6 +86,7 @@ async fn stay_with(
         running.gone().await;
     };
     tokio::select! {
+        biased; // What left by itself is being stopped before it is hurried.
         () = life => {}
         never = obey(&*running, orders, post) => match never {},
     }
@@ -104,17 +105,17 @@ async fn obey(
             running.begin_stop(cause);
         }
         (followed.hurries..wanted.hurries).for_each(|_| running.hurry());
-        if wanted.measurements > followed.measurements {
+        let measure = wanted.measurements > followed.measurements;
+        followed = wanted;
+        if measure {
             let bytes = tokio::select! {
                 bytes = timeout(MEASURING, running.memory()) => bytes.ok().flatten(),
                 // A stop does not wait for it.
                 _ = orders.wait_for(|orders| orders.stop.is_some()) => None,
             };
             post.send(News::Measured { bytes });
-            followed = wanted;
             continue; // There may be other orders by now.
         }
-        followed = wanted;
         if orders.changed().await.is_err() {
             // The supervisor's task is gone, with its runtime or in a panic; nobody else will end this agent.
             running.begin_stop(StopCause::Asked);

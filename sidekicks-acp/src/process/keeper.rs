@@ -126,6 +126,7 @@ impl Keeper {
 
     async fn keep(mut self, mut watch: Watch, report: watch::Sender<Option<Arc<StopReport>>>) {
         let left = watch.leaves_or_is_told_to_stop().await;
+        self.orders.stop(StopCause::Asked); // Whatever the reason, it is being ended, and that can be hurried.
         let begun = Instant::now();
         let policy = self.orders.policy();
         let mut before = Vec::new();

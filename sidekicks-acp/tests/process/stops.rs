@@ -97,6 +97,25 @@ async fn hurry_skips_the_waits() {
     nothing_left(&mark).await;
 }
 
+#[tokio::test]
+async fn what_ends_for_a_reason_of_its_own_can_be_hurried_too() {
+    // One closes its output and goes on, the other leaves somebody behind.
+    for end in ["trap '' TERM; exec >&-; sleep MARK; sleep MARK", "(trap '' TERM; exec sleep MARK) & exit 0"] {
+        let mark = mark();
+        let mut patient = StopPolicy::default();
+        patient.stragglers = Duration::from_secs(60);
+        let script = format!("{READY} {}", end.replace("MARK", &mark));
+        let agent = AgentProcess::start(&shell(script), &ConnectOptions::default(), &patient).await.unwrap();
+        let begun = Instant::now();
+        agent.closed().await;
+        agent.hurry();
+        agent.hurry();
+        let report = agent.stopped().await;
+        assert!(begun.elapsed() < Duration::from_secs(4), "{end}: {report:?}");
+        nothing_left(&mark).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_of_its_own_does_not_save_a_grandchild() {
     if Command::new("perl").arg("-v").output().is_err() {

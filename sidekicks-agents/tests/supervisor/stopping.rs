@@ -76,6 +76,21 @@ async fn a_hurry_reaches_every_agent() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_hurry_reaches_those_that_left_by_themselves() {
+    let stage = Stage::default();
+    stage.stops_take(seconds(5));
+    let supervisor = stage.supervise(agents(&["a", "b"], 2));
+    let agent = supervisor.agent("a");
+    drop((borrow(&agent).await.unwrap(), borrow(&supervisor.agent("b")).await.unwrap()));
+    stage.crash("a");
+    until(&agent, Activity::Stopping, &supervisor).await;
+    stage.log();
+    supervisor.hurry();
+    until(&agent, Activity::Stopped, &supervisor).await;
+    assert_eq!(stage.log(), ["hurry a#1", "gone a#1"], "and nobody else");
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_handles_everything_is_stopped() {
     let stage = Stage::default();
     let supervisor = stage.supervise(agents(&["a"], 2));
