@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
+use crate::borrow::Borrow;
 use crate::calls;
 use crate::connection_event::ConnectionEvent;
 use crate::error::{CallError, End};
@@ -35,25 +35,6 @@ pub trait Connector: Send + Sync + 'static {
 impl<C: Connector + ?Sized> Connector for Arc<C> {
     async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
         (**self).borrow(request).await
-    }
-}
-
-/// Who borrows, and how long they are ready to wait.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Borrow {
-    /// Who borrows, for those who wait behind them. One owner does one thing at a time: who waits while they hold a lease of
-    /// the same owner waits for themselves.
-    pub owner: Option<String>,
-    /// When to give up waiting, by tokio's clock, so that it holds under a paused one too. `None` waits for as long as
-    /// it takes.
-    pub deadline: Option<Instant>,
-}
-
-impl Borrow {
-    /// A request in the name of `owner`.
-    pub fn by(owner: impl Into<String>) -> Self {
-        Self { owner: Some(owner.into()), deadline: None }
     }
 }
 

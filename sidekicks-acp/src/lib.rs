@@ -130,6 +130,7 @@
 //! Rust 1.88 or newer.
 
 mod agent_info;
+mod borrow;
 mod calls;
 mod connection;
 mod connection_event;
@@ -154,9 +155,10 @@ pub mod testing;
 mod wire;
 
 pub use agent_info::AgentInfo;
+pub use borrow::Borrow;
 pub use connection::Connection;
 pub use connection_event::{ConnectionEvent, Notification};
-pub use connector::{AgentConnection, Borrow, ConnectError, Connector, Generation, Lease, LeaseGuard};
+pub use connector::{AgentConnection, ConnectError, Connector, Generation, Lease, LeaseGuard};
 pub use error::{AgentError, AnswerError, CODES, CallError, End, Exit, ExitStatus, Phase, StopCause};
 pub use name::AgentName;
 pub use options::{ConnectOptions, Limits};

@@ -9,7 +9,8 @@ use async_trait::async_trait;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Connection;
-use crate::connector::{Borrow, ConnectError, Connector, Generation, Lease, LeaseGuard};
+use crate::borrow::Borrow;
+use crate::connector::{ConnectError, Connector, Generation, Lease, LeaseGuard};
 use crate::error::StopCause;
 use crate::start::{StartError, StartFailure};
 use crate::stop::StopReport;

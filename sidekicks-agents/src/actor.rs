@@ -13,14 +13,22 @@ use tokio::time::{Instant, sleep_until};
 use crate::core::{Core, Effect, Input, LeaseId, Returned, Rules, Ticket, Waiter};
 use crate::launch::{Launch, Launcher};
 use crate::observe::Board;
+use crate::waiting::Teller;
 use crate::watcher::{Dispatch, News, Orders, look_after};
 
 /// What the holders of a supervisor, its agents and its leases say. The task goes on while one of them is left.
 pub(crate) enum Message {
-    Borrow { waiter: Waiter, reply: oneshot::Sender<Result<Lease, ConnectError>> },
+    Borrow { waiter: Waiter, borrower: Borrower },
     Stop { what: Stop, reply: oneshot::Sender<Reports> },
     Hurry,
     Tell(Input),
+}
+
+/// What comes of a borrow goes here.
+pub(crate) struct Borrower {
+    pub(crate) reply: oneshot::Sender<Result<Lease, ConnectError>>,
+    /// Where they want to know who is waited for.
+    pub(crate) teller: Option<Teller>,
 }
 
 /// What is to stop.
@@ -47,7 +55,7 @@ pub(crate) struct Actor {
     news: mpsc::UnboundedSender<Dispatch>,
     /// Everything that was started and is not gone.
     live: BTreeMap<AgentName, Live>,
-    replies: HashMap<Ticket, oneshot::Sender<Result<Lease, ConnectError>>>,
+    borrowers: HashMap<Ticket, Borrower>,
     stops: Vec<PendingStop>,
     /// When is measured next, if that is needed then.
     measure_at: Instant,
@@ -88,7 +96,7 @@ impl Actor {
             mailbox: mailbox.downgrade(),
             news,
             live: BTreeMap::new(),
-            replies: HashMap::new(),
+            borrowers: HashMap::new(),
             stops: Vec::new(),
             measure_at: Instant::now() + MEASURE,
         };
@@ -132,9 +140,9 @@ impl Actor {
 
     fn obey(&mut self, message: Message) {
         match message {
-            Message::Borrow { waiter, reply } => {
+            Message::Borrow { waiter, borrower } => {
                 self.notice_end(&waiter.agent);
-                self.replies.insert(waiter.ticket, reply);
+                self.borrowers.insert(waiter.ticket, borrower);
                 self.handle(Input::Borrow(waiter));
             }
             Message::Stop { what, reply } => self.stop(what, reply),
@@ -144,7 +152,7 @@ impl Actor {
             }
             Message::Tell(input) => {
                 match &input {
-                    Input::Abandoned(ticket) => drop(self.replies.remove(ticket)),
+                    Input::Abandoned(ticket) => drop(self.borrowers.remove(ticket)),
                     // A lease that comes back because its connection ended is not one that was used to its end.
                     Input::Returned { agent, .. } => self.notice_end(agent),
                     _ => {}
@@ -234,13 +242,18 @@ impl Actor {
         }
     }
 
-    /// Takes an input to the core, shows what changed, and does what is to be done.
+    /// Takes an input to the core, shows what changed, does what is to be done, and tells the others what they wait for.
     fn handle(&mut self, input: Input) {
         let effects = self.core.handle(input, Instant::now());
         if self.board.put(self.core.changes()) {
             self.bell.send_replace(());
         }
         effects.into_iter().for_each(|effect| self.perform(effect));
+        for waiter in self.core.waiters() {
+            if let Some(Borrower { teller: Some(teller), .. }) = self.borrowers.get(&waiter.ticket) {
+                teller.tell(self.core.waited_for(waiter));
+            }
+        }
     }
 
     fn perform(&mut self, effect: Effect) {
@@ -260,8 +273,8 @@ impl Actor {
             }
             Effect::Lend { ticket, agent, generation, lease } => self.lend(ticket, agent, generation, lease),
             Effect::Refuse { ticket, error } => {
-                if let Some(reply) = self.replies.remove(&ticket) {
-                    let _ = reply.send(Err(error));
+                if let Some(borrower) = self.borrowers.remove(&ticket) {
+                    let _ = borrower.reply.send(Err(error));
                 }
             }
         }
@@ -269,12 +282,12 @@ impl Actor {
 
     fn lend(&mut self, ticket: Ticket, agent: AgentName, generation: Generation, lease: LeaseId) {
         let connection = self.live.get(&agent).and_then(|live| live.connection.clone());
-        if let (Some(connection), Some(mailbox), Some(reply)) =
-            (connection, self.mailbox.upgrade(), self.replies.remove(&ticket))
+        if let (Some(connection), Some(mailbox), Some(borrower)) =
+            (connection, self.mailbox.upgrade(), self.borrowers.remove(&ticket))
         {
             let borrowed = Borrowed { mailbox, agent, generation, lease };
             // If nobody waits any more, the lease is dropped here, and so comes back.
-            let _ = reply.send(Ok(Lease::new(connection, generation, borrowed)));
+            let _ = borrower.reply.send(Ok(Lease::new(connection, generation, borrowed)));
         }
     }
 

@@ -85,6 +85,7 @@ mod observe;
 mod specs;
 mod state;
 mod supervisor;
+mod waiting;
 mod watcher;
 
 pub use launch::{Launch, Launcher, Processes, RunningAgent};

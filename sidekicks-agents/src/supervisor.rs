@@ -10,12 +10,13 @@ use sidekicks_acp::{AgentName, Borrow, ConnectError, Connector, Guard, Lease, St
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::actor::{Actor, Message, Reports, Stop};
+use crate::actor::{Actor, Borrower, Message, Reports, Stop};
 use crate::core::{Input, Rules, Ticket, Waiter};
 use crate::launch::{Launcher, Processes};
 use crate::observe::{Board, Changes, States};
 use crate::specs::{Backoff, Specs, SpecsError};
 use crate::state::AgentState;
+use crate::waiting;
 
 /// How a [`Supervisor`] works. Begin with the default and set what is to differ.
 #[derive(Debug, Clone)]
@@ -138,6 +139,9 @@ impl fmt::Debug for Supervisor {
 ///
 /// Borrowing starts it where needed. Who asks for a running agent with a free turn is served at once; the others wait in
 /// one queue, first come first served, until there is room. Idle agents make room, the one that was used longest ago first.
+/// [`Borrow::on_wait`] is told who holds what is waited for: borrowers by their names, an agent by its own where it has none
+/// or stops.
+///
 /// Do not borrow while you hold a lease: where everybody who holds one waits for another, the youngest gets
 /// [`ConnectError::WouldDeadlock`]. That is found by the [`owner`](sidekicks_acp::Borrow::owner): one owner is one party
 /// that does one thing at a time, so two tasks that borrow independently need two names, or none.
@@ -191,15 +195,16 @@ impl Connector for Agent {
         let waiter = Waiter {
             ticket,
             agent: self.name.clone(),
-            owner: request.owner.map(Into::into),
+            owner: request.owner.as_deref().map(Into::into),
             since: Instant::now(),
             deadline: request.deadline,
         };
         let (reply, outcome) = oneshot::channel();
+        let (teller, listener) = waiting::channel(&request);
         // A lease that was given and is not taken comes back when `outcome` is dropped.
         let mut place = Place { mailbox: &inner.mailbox, ticket: Some(ticket) };
-        let _ = inner.mailbox.send(Message::Borrow { waiter, reply });
-        let outcome = outcome.await;
+        let _ = inner.mailbox.send(Message::Borrow { waiter, borrower: Borrower { reply, teller } });
+        let outcome = listener.until(outcome, &request).await;
         place.ticket = None;
         outcome.unwrap_or(Err(ConnectError::Closed))
     }

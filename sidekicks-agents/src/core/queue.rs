@@ -84,8 +84,21 @@ impl Core {
                 late.program = command.map(|command| command.program.clone());
                 ConnectError::Start(Arc::new(late))
             }
-            Wait::Turn => ConnectError::NoRoom { holders: self.holders(|name, _| *name == waiter.agent) },
-            Wait::Room => ConnectError::NoRoom { holders: self.holders(|_, slot| !slot.is_pinned()) },
+            Wait::Turn | Wait::Room => ConnectError::NoRoom { holders: self.waited_for(waiter) },
+        }
+    }
+
+    /// Everybody who waits, in the order in which they came.
+    pub(crate) fn waiters(&self) -> impl Iterator<Item = &Waiter> {
+        self.queue.iter()
+    }
+
+    /// Who holds what somebody waits for; nobody where that comes by itself.
+    pub(crate) fn waited_for(&self, waiter: &Waiter) -> Vec<String> {
+        match self.waits_for(waiter) {
+            Wait::Change => Vec::new(),
+            Wait::Turn => self.holders(|name, _| *name == waiter.agent),
+            Wait::Room => self.holders(|_, slot| !slot.is_pinned()),
         }
     }
 

@@ -4,3 +4,4 @@ mod borrowing;
 mod observing;
 mod stage;
 mod stopping;
+mod waiting;
