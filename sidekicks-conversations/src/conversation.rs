@@ -1,40 +1,41 @@
-//! One conversation: the handle, and the task that waits for its agent.
+//! One conversation: the handle.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use sidekicks_acp::{AgentName, Borrow, ConnectError, End, Lease, SessionEvent, SessionEvents};
+use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
+use sidekicks_acp::{AgentName, Borrow};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
-use tokio::task::coop::consume_budget;
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::{Notify, mpsc, watch};
 
 use crate::conversations::Common;
-use crate::core::{Core, Ticket};
-use crate::error::{AnswerError, SendError};
+use crate::core::Core;
+use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
 use crate::id::{MessageId, PermissionId};
 use crate::prompt::Prompt;
+use crate::task;
 use crate::transcript::Transcript;
+use crate::wish::Setting;
 
 /// The conversation with one agent. Cheap to clone; all clones are the same.
 ///
-/// Nothing here waits for the agent but [`idle`](Self::idle): what comes of a call is told by the events.
+/// Nothing here waits for the agent but what is `async`: what comes of a call is told by the events.
 #[derive(Clone)]
 pub struct Conversation {
     shared: Arc<Shared>,
 }
 
-struct Shared {
-    common: Arc<Common>,
+pub(crate) struct Shared {
+    pub(crate) common: Arc<Common>,
     agent: AgentName,
     /// Who borrows. No other conversation is called so: each waits for itself alone.
-    owner: String,
+    pub(crate) owner: String,
     core: Mutex<Core>,
     /// The core wants something else than the task waits for.
     changed: Arc<Notify>,
+    /// Is gone when the task is.
+    task: Weak<()>,
     busy: watch::Receiver<bool>,
 }
 
@@ -45,9 +46,14 @@ impl Conversation {
         let core = Core::new(agent.clone(), Arc::clone(&common), busy_sender);
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let owner = format!("conversation {} with {agent}", NUMBERS.fetch_add(1, Ordering::Relaxed));
-        let core = Mutex::new(core);
-        let shared = Arc::new(Shared { common, agent, owner, core, changed: Arc::clone(&changed), busy });
-        runtime.spawn(run(Arc::downgrade(&shared), changed));
+        let (core, alive) = (Mutex::new(core), Arc::new(()));
+        let task = Arc::downgrade(&alive);
+        let shared = Arc::new(Shared { common, agent, owner, core, changed: Arc::clone(&changed), task, busy });
+        let conversation = Arc::downgrade(&shared);
+        runtime.spawn(async move {
+            task::run(conversation, changed).await;
+            drop(alive);
+        });
         Self { shared }
     }
 
@@ -62,7 +68,25 @@ impl Conversation {
     /// # Errors
     /// When the message is empty, too many wait already, or the agent is gone. Nothing has changed then.
     pub fn send(&self, prompt: impl Into<Prompt>) -> Result<MessageId, SendError> {
-        self.with_core(|core| core.send(prompt.into()))
+        self.open()?.with_core(|core| core.send(prompt.into()))
+    }
+
+    /// Sends a message again that was [not sent](crate::Message::not_sent), or that the agent did not take for want of a
+    /// login: as a new one, at the end. The old one says as which ([`resent_as`](crate::Message::resent_as)), and cannot be
+    /// sent again.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); and where there is no such message, or it was sent. Nothing has changed then.
+    pub fn resend(&self, message: &MessageId) -> Result<MessageId, SendError> {
+        self.open()?.with_core(|core| core.resend(message))
+    }
+
+    /// Takes a message out of the queue. It is not lost: it is marked as not sent, and can be [sent again](Self::resend).
+    ///
+    /// # Errors
+    /// Where it does not wait. Nothing has changed then.
+    pub fn unqueue(&self, message: &MessageId) -> Result<(), UnqueueError> {
+        self.with_core(|core| core.unqueue(message))
     }
 
     /// Stops: cancels the turn that runs, and marks what is queued as not sent. Harmless when nothing runs.
@@ -86,6 +110,74 @@ impl Conversation {
         self.with_core(|core| core.answer(permission, option))
     }
 
+    /// Puts the agent into one of the modes that it [offers](Transcript::modes), now and in every later session of this
+    /// conversation, until [`AgentProfile::mode`](crate::AgentProfile::mode) becomes another one.
+    ///
+    /// Where no session is open, the agent is not started for it: the next one is opened so. Where one is open, this waits
+    /// until the agent says that it is so; a turn may run meanwhile. Dropping the future gives up the waiting.
+    ///
+    /// # Errors
+    /// When the agent does not offer it, refuses it, or is not there.
+    pub async fn set_mode(&self, mode: &str) -> Result<(), RequestError> {
+        self.set(Setting::Mode(mode.to_owned())).await
+    }
+
+    /// Chooses the model that the agent works with; otherwise as [`set_mode`](Self::set_mode).
+    ///
+    /// # Errors
+    /// When the agent does not offer it, refuses it, or is not there.
+    pub async fn set_model(&self, model: &str) -> Result<(), RequestError> {
+        self.set(Setting::Model(model.to_owned())).await
+    }
+
+    /// Sets one of the [options](Transcript::config_options) that the agent offers: `true` where it can be on or off, the id
+    /// of a choice, `"high"`, otherwise. It is set in every later session too, where that still has it; otherwise as
+    /// [`set_mode`](Self::set_mode).
+    ///
+    /// # Errors
+    /// When the agent does not offer it, refuses it, or is not there; before the first session, since only that tells what
+    /// there is.
+    pub async fn set_option(
+        &self,
+        option: &str,
+        value: impl Into<SessionConfigOptionValue>,
+    ) -> Result<(), RequestError> {
+        self.set(Setting::Option(option.to_owned(), value.into())).await
+    }
+
+    async fn set(&self, setting: Setting) -> Result<(), RequestError> {
+        let Some(errand) = self.with_core(|core| core.choose(setting))? else { return Ok(()) };
+        let lease = errand.connector.borrow(self.in_the_name_of("settings")).await?;
+        let answer = match lease.generation() == errand.generation {
+            true => Some(errand.way.ask(&**lease.connection(), &errand.session).await?),
+            false => None, // It was stopped; the session that follows is opened so.
+        };
+        self.with_core(|core| core.chose(errand, answer));
+        Ok(())
+    }
+
+    /// Logs in by one of the ways that the agent offers, and then sends again, in order, what was not taken for want of a
+    /// login. The ways are in [`Failure::methods`](crate::Failure::methods), and in the params of `login-required`.
+    ///
+    /// Starts the agent where needed, and may take as long as a person needs to visit a page. Dropping the future tells the
+    /// agent that nobody waits any more. For agents that log in elsewhere, as in a terminal, call
+    /// [`resend`](Self::resend) afterwards.
+    ///
+    /// # Errors
+    /// When the agent refuses, knows no such way, or is not there. What waits for a login still does then.
+    pub async fn authenticate(&self, method: &str) -> Result<(), RequestError> {
+        let profile = self.shared.common.directory.find(&self.shared.agent).ok_or(RequestError::NoSuchAgent)?;
+        let lease = profile.connector.borrow(self.in_the_name_of("login")).await?;
+        lease.connection().authenticate(&AuthMethodId::new(method)).await?;
+        self.with_core(Core::logged_in);
+        Ok(())
+    }
+
+    /// Beside a turn of this conversation, which may hold a lease of its own.
+    fn in_the_name_of(&self, what: &str) -> Borrow {
+        Borrow::by(format!("{what} of {}", self.shared.owner))
+    }
+
     /// The conversation as it is now. Cheap, also while the agent writes.
     pub fn messages(&self) -> Arc<Transcript> {
         self.shared.common.hub.transcript(&self.shared.agent)
@@ -96,6 +188,14 @@ impl Conversation {
         let mut busy = self.shared.busy.clone();
         // The sender lives in the core, and the core in `self`.
         let _ = busy.wait_for(|busy| !busy).await;
+    }
+
+    pub(crate) fn forget(&self, over: &mpsc::Sender<()>) {
+        self.with_core(|core| core.forget(over));
+    }
+
+    fn open(&self) -> Result<&Self, SendError> {
+        if self.shared.task.strong_count() > 0 { Ok(self) } else { Err(SendError::Closed) }
     }
 
     fn with_core<T>(&self, call: impl FnOnce(&mut Core) -> T) -> T {
@@ -112,7 +212,7 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    fn core(&self) -> MutexGuard<'_, Core> {
+    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -120,88 +220,5 @@ impl Shared {
 impl fmt::Debug for Conversation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Conversation").field("agent", &self.shared.agent).finish_non_exhaustive()
-    }
-}
-
-/// What the task waits for.
-#[expect(clippy::large_enum_variant, reason = "one lives at a time, for a moment")]
-enum Input {
-    Deadline,
-    Changed,
-    Session(Option<SessionEvent>),
-    Borrowed(Ticket, Result<Lease, ConnectError>),
-}
-
-type Borrowing = Pin<Box<dyn Future<Output = Result<Lease, ConnectError>> + Send>>;
-
-/// Waits for the agent on behalf of the core, until the last handle is gone.
-async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
-    let mut borrowing: Option<(Ticket, Borrowing)> = None;
-    let mut session: Option<SessionEvents> = None;
-    loop {
-        let Some(shared) = conversation.upgrade() else { return };
-        let (wanted, change, deadline) = {
-            let mut core = shared.core();
-            (core.wants_lease(), core.take_session_change(), core.deadline())
-        };
-        // Outside the lock: a start that is given up is killed here, and questions that are dropped are answered.
-        match wanted {
-            None => borrowing = None,
-            Some((ticket, _)) if borrowing.as_ref().is_some_and(|(pending, _)| *pending == ticket) => {}
-            Some((ticket, connector)) => {
-                let request = Borrow::by(&*shared.owner);
-                borrowing = Some((ticket, Box::pin(async move { connector.borrow(request).await })));
-            }
-        }
-        if let Some(change) = change {
-            session = change;
-        }
-        drop(shared);
-        // What the agent said comes before what is had anew: the end of a session before its successor.
-        let input = tokio::select! {
-            biased;
-            () = at(deadline) => Input::Deadline,
-            () = changed.notified() => Input::Changed,
-            event = next(&mut session) => Input::Session(event),
-            (ticket, lease) = lease(&mut borrowing) => Input::Borrowed(ticket, lease),
-        };
-        let Some(shared) = conversation.upgrade() else { return };
-        match input {
-            Input::Deadline => shared.core().passed(Instant::now()),
-            Input::Changed => {}
-            Input::Session(Some(event)) => shared.core().hear(event),
-            Input::Session(None) => {
-                session = None;
-                shared.core().hear(SessionEvent::Ended(End::Closed));
-            }
-            Input::Borrowed(ticket, lease) => {
-                borrowing = None;
-                shared.core().borrowed(ticket, lease);
-            }
-        }
-        drop(shared);
-        // An agent that never pauses must not keep those who listen to it from running.
-        consume_budget().await;
-    }
-}
-
-async fn lease(borrowing: &mut Option<(Ticket, Borrowing)>) -> (Ticket, Result<Lease, ConnectError>) {
-    match borrowing {
-        Some((ticket, pending)) => (*ticket, pending.await),
-        None => std::future::pending().await,
-    }
-}
-
-async fn next(session: &mut Option<SessionEvents>) -> Option<SessionEvent> {
-    match session {
-        Some(events) => events.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn at(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

@@ -10,14 +10,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sidekicks_acp::schema::McpServer;
 use sidekicks_acp::{AgentName, Connector};
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
 
 use crate::conversation::Conversation;
 use crate::hub::{Hub, Subscription};
+#[cfg(doc)]
+use crate::transcript::Transcript;
 
 /// Where conversations find their agents. Asked at each turn, so that a change takes effect at the next one.
 ///
 /// Where the folder or the tool servers changed, that turn is in a new session, and the conversation says so
-/// (`agent-restarted`).
+/// (`agent-restarted`). Another mode or model is set before the turn. Of an agent that is there no more what was said can
+/// still be read.
 ///
 /// A function from a name to a profile is one, and so is a map, and an `Arc` of one. It must not block, nor call into
 /// conversations.
@@ -54,12 +58,19 @@ pub struct AgentProfile {
     pub cwd: PathBuf,
     /// Tool servers that it is to connect to.
     pub mcp_servers: Vec<McpServer>,
+    /// The mode that its sessions are to be in, one of those that it offers. Many agents ask for no permission in the
+    /// mode that they begin in.
+    ///
+    /// Set when a session opens, and at the next turn where it changed. Where the agent refuses it, no prompt is sent.
+    pub mode: Option<String>,
+    /// The model that its sessions are to work with, as [`mode`](Self::mode).
+    pub model: Option<String>,
 }
 
 impl AgentProfile {
     /// An agent that works in `cwd`, an absolute path.
     pub fn new(connector: impl Connector, cwd: impl Into<PathBuf>) -> Self {
-        Self { connector: Arc::new(connector), cwd: cwd.into(), mcp_servers: Vec::new() }
+        Self { connector: Arc::new(connector), cwd: cwd.into(), mcp_servers: Vec::new(), mode: None, model: None }
     }
 
     /// Gives the agent these tool servers.
@@ -67,11 +78,28 @@ impl AgentProfile {
         self.mcp_servers = servers;
         self
     }
+
+    /// Wants its sessions to be in this mode.
+    pub fn mode(mut self, mode: impl Into<String>) -> Self {
+        self.mode = Some(mode.into());
+        self
+    }
+
+    /// Wants its sessions to work with this model.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
 }
 
 impl fmt::Debug for AgentProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentProfile").field("cwd", &self.cwd).finish_non_exhaustive()
+        let Self { connector: _, cwd, mcp_servers: _, mode, model } = self;
+        f.debug_struct("AgentProfile")
+            .field("cwd", cwd)
+            .field("mode", mode)
+            .field("model", model)
+            .finish_non_exhaustive()
     }
 }
 
@@ -84,6 +112,9 @@ pub struct Options {
     /// How long an agent may take to end a turn that was cancelled, before the turn is ended here and the agent is
     /// stopped. `Duration::MAX` waits for as long as it takes. Default: 10 seconds.
     pub cancel_timeout: Duration,
+    /// How long an agent that works may say nothing at all until
+    /// [`TurnState::silent_since`](crate::TurnState::silent_since) tells so. `Duration::MAX` is never. Default: 60 seconds.
+    pub silence: Duration,
     /// How many events a subscriber may be behind before it gets a reset, at least 1; rounded up to a power of two.
     /// Default: 4096.
     pub backlog: usize,
@@ -104,6 +135,12 @@ impl Options {
         self
     }
 
+    /// Lets an agent be silent for so long before that is told.
+    pub fn silence(mut self, silence: Duration) -> Self {
+        self.silence = silence;
+        self
+    }
+
     /// Lets a subscriber be so many events behind.
     pub fn backlog(mut self, events: usize) -> Self {
         self.backlog = events;
@@ -119,7 +156,13 @@ impl Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { queue: 100, cancel_timeout: Duration::from_secs(10), backlog: 4096, clock: Arc::new(system_clock) }
+        Self {
+            queue: 100,
+            cancel_timeout: Duration::from_secs(10),
+            silence: Duration::from_secs(60),
+            backlog: 4096,
+            clock: Arc::new(system_clock),
+        }
     }
 }
 
@@ -130,10 +173,11 @@ fn system_clock() -> u64 {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { queue, cancel_timeout, backlog, clock: _ } = self;
+        let Self { queue, cancel_timeout, silence, backlog, clock: _ } = self;
         f.debug_struct("Options")
             .field("queue", queue)
             .field("cancel_timeout", cancel_timeout)
+            .field("silence", silence)
             .field("backlog", backlog)
             .finish_non_exhaustive()
     }
@@ -182,17 +226,38 @@ impl Conversations {
     }
 
     /// The conversation with this agent: made on first use, then always the same. `None` where there is no such agent
-    /// and never was.
+    /// and nothing was said to one of this name.
     pub fn with(&self, agent: &AgentName) -> Option<Conversation> {
         let mut conversations = self.shared.conversations.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = conversations.get(agent) {
+        let known = conversations.get(agent);
+        if let Some(known) = known.filter(|_| self.shared.common.hub.knows(agent)) {
             return Some(known.clone());
         }
         self.shared.common.directory.find(agent)?;
         self.shared.common.hub.add(agent);
+        if let Some(forgotten) = known {
+            return Some(forgotten.clone());
+        }
         let conversation = Conversation::begin(agent.clone(), Arc::clone(&self.shared.common), &self.shared.runtime);
         conversations.insert(agent.clone(), conversation.clone());
         Some(conversation)
+    }
+
+    /// Forgets everything that was said, as when another file was opened: what waits is dropped, turns are cancelled,
+    /// questions are answered "cancelled", and each conversation is told as [removed](Transcript::removed).
+    ///
+    /// All that is so once this was polled first; what an agent still says is heard by nobody. It then waits until no agent
+    /// works for what is forgotten, at most for [`Options::cancel_timeout`] (and, with agents that can close a session, for
+    /// that): one that does not obey is stopped. Cancel-safe: dropping the future only ends the waiting.
+    ///
+    /// [`Conversation`]s that are held stay valid, and empty. What is sent to them begins the conversation anew.
+    pub async fn forget(&self) {
+        let (over, mut all_over) = mpsc::channel(1);
+        let conversations: Vec<Conversation> =
+            self.shared.conversations.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        conversations.iter().for_each(|conversation| conversation.forget(&over));
+        drop((conversations, over));
+        all_over.recv().await;
     }
 
     /// The events of all conversations; a reset of each comes first.

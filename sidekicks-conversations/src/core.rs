@@ -1,27 +1,34 @@
 //! What a conversation decides: no waiting, one call for each thing that happens.
 
 mod agent;
+mod card;
+mod confirm;
+mod forget;
+mod person;
+mod sessions;
+mod settings;
 mod telling;
+mod tools;
 mod turns;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use sidekicks_acp::schema::{ContentBlock, SessionId};
+use sidekicks_acp::schema::{ContentBlock, SessionConfigOption, SessionId};
 use sidekicks_acp::{
-    AgentConnection, AgentName, Connector, Generation, Lease, OpenSession, PermissionRequest, PromptId, SessionEvents,
+    AgentConnection, AgentName, CallError, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents,
 };
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::conversations::{AgentProfile, Common};
-use crate::error::{AnswerError, SendError};
-use crate::event::{Outcome, ResolvedBy};
 use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
-use crate::message::Role;
-use crate::part::Part;
-use crate::prompt::Prompt;
+use crate::wish::{Setting, Way, Wish};
+use card::Card;
+pub(crate) use forget::Farewell;
+use sessions::{Memory, Session};
+use tools::Failing;
 
 /// The state of one conversation. Everything that is seen of it goes through the hub.
 pub(crate) struct Core {
@@ -29,15 +36,25 @@ pub(crate) struct Core {
     common: Arc<Common>,
     turn: Option<Turn>,
     queue: VecDeque<(MessageId, Vec<ContentBlock>)>,
+    /// What did not reach the agent, and can be sent again.
+    unsent: HashMap<MessageId, Vec<ContentBlock>>,
+    /// What is sent again after a login.
+    login_awaited: Vec<MessageId>,
     questions: Vec<(PermissionId, PermissionRequest)>,
+    card: Option<Card>,
     session: Option<Session>,
-    /// Whether the agent was told something that a new session does not remember.
-    told: bool,
+    /// The session that remembers what was said.
+    memory: Option<Memory>,
+    /// What somebody chose, which goes before what is configured.
+    chosen: Wish,
+    /// What was configured when that was last looked at.
+    configured: Option<Wish>,
     cursor: Cursor,
+    /// What the agent said before there was anything to answer.
+    unclaimed: String,
     late: Late,
-    /// A new session for the task to follow, or that there is none any more.
-    session_change: Option<Option<SessionEvents>>,
-    next_ticket: u64,
+    orders: Orders,
+    next_number: u64,
     busy: watch::Sender<bool>,
 }
 
@@ -49,6 +66,8 @@ struct Turn {
     stage: Stage,
     /// Held from the end of borrowing on.
     lease: Option<Lease>,
+    /// Who holds the room that is waited for.
+    waiting_for: Vec<String>,
     /// What is being answered in; from the prompt on.
     answer: Option<MessageId>,
     cancelled: bool,
@@ -56,27 +75,50 @@ struct Turn {
     deadline: Option<Instant>,
     /// Whether a connection that ended before the prompt was written has been replaced once.
     retried: bool,
+    failing: Failing,
+    heard: Heard,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Stage {
-    Borrowing(Ticket),
+    Borrowing(Number),
     Opening,
+    Setting(Number, Setting, Way),
     Prompting(PromptId),
 }
 
-/// Names one wish for a lease.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
+/// When something came of the agent last.
+struct Heard {
+    at: Instant,
+    /// The same by the clock, in milliseconds since the Unix epoch.
+    clock: u64,
+    /// That nothing came since was told.
+    told: bool,
+}
 
-/// A session lives as long as the process it was opened in, or until the next turn is to be had somewhere else.
-struct Session {
-    generation: Generation,
-    connection: Arc<dyn AgentConnection>,
-    /// What it was opened with; with anything else it is another one.
-    request: OpenSession,
-    /// `None` until it is opened.
-    id: Option<SessionId>,
+/// Names something that is waited for, or a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Number(u64);
+
+/// Something that the task is to wait for, for as long as it is wanted.
+pub(crate) enum Want {
+    Lease(Arc<dyn Connector>),
+    Setting { connection: Arc<dyn AgentConnection>, session: SessionId, way: Way },
+}
+
+/// What came of it.
+pub(crate) enum Done {
+    Lease(Result<Lease, ConnectError>),
+    Setting(Result<Vec<SessionConfigOption>, CallError>),
+}
+
+/// What the task is to do at once.
+#[derive(Default)]
+pub(crate) struct Orders {
+    /// A new session to follow, or that there is none any more.
+    pub(crate) follow: Option<Option<(Number, SessionEvents)>>,
+    /// Sessions to take leave of.
+    pub(crate) farewells: Vec<Farewell>,
 }
 
 /// Finished messages that were added to since: each is told as a whole once nothing more comes.
@@ -93,107 +135,105 @@ impl Core {
             common,
             turn: None,
             queue: VecDeque::new(),
+            unsent: HashMap::new(),
+            login_awaited: Vec::new(),
             questions: Vec::new(),
+            card: None,
             session: None,
-            told: false,
+            memory: None,
+            chosen: Wish::default(),
+            configured: None,
             cursor: Cursor::default(),
+            unclaimed: String::new(),
             late: Late::default(),
-            session_change: None,
-            next_ticket: 0,
+            orders: Orders::default(),
+            next_number: 0,
             busy,
         }
     }
 
-    // What a person does.
+    // What the task asks for, and what it waited for.
 
-    pub(crate) fn send(&mut self, prompt: Prompt) -> Result<MessageId, SendError> {
-        if prompt.is_empty() {
-            return Err(SendError::Empty);
-        }
-        let profile = self.common.directory.find(&self.agent).ok_or(SendError::NoSuchAgent)?;
-        let queued = self.turn.is_some();
-        if queued && self.queue.len() >= self.common.options.queue {
-            return Err(SendError::QueueFull);
-        }
-        let mut message = self.new_message(Role::User);
-        message.queued = queued;
-        message.parts = prompt.content.iter().map(Part::of).collect();
-        let id = message.id.clone();
-        self.update(message);
-        if queued {
-            self.queue.push_back((id.clone(), prompt.content));
-        } else {
-            self.begin(id.clone(), prompt.content, profile);
-        }
-        self.tell_turn();
-        Ok(id)
-    }
-
-    pub(crate) fn stop(&mut self) {
-        self.drop_queue();
-        self.cancel_turn();
-    }
-
-    pub(crate) fn cancel_turn(&mut self) {
-        if let Some(turn @ Turn { stage: Stage::Prompting(_), cancelled: false, .. }) = &mut self.turn {
-            turn.cancelled = true;
-            turn.deadline = Instant::now().checked_add(self.common.options.cancel_timeout);
-            if let (Some(lease), Some(Session { id: Some(session), .. })) = (&turn.lease, &self.session) {
-                // It fails only where the connection is over, which ends the turn by itself.
-                let _ = lease.connection().cancel(session);
+    pub(crate) fn wants(&self) -> Vec<(Number, Want)> {
+        let turn = self.turn.as_ref().and_then(|turn| match &turn.stage {
+            Stage::Borrowing(number) => Some((*number, Want::Lease(Arc::clone(&turn.profile.connector)))),
+            Stage::Setting(number, _, way) => {
+                let Session { connection, id: Some(session), .. } = self.session.as_ref()? else { return None };
+                let (connection, session, way) = (Arc::clone(connection), session.clone(), way.clone());
+                Some((*number, Want::Setting { connection, session, way }))
             }
-        }
-        // Those that were asked between turns too.
-        self.settle_questions(ResolvedBy::Stop);
-        if let Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening, .. }) = &self.turn {
-            // Nothing was asked of the agent yet. What it still opens is there for the next turn.
-            self.cancelled_before_prompt();
-            self.go_on();
-        }
-        self.tell_turn();
+            Stage::Opening | Stage::Prompting(_) => None,
+        });
+        turn.into_iter().chain(self.card.as_ref().and_then(Card::wants)).collect()
     }
 
-    pub(crate) fn answer(&mut self, id: &PermissionId, option: &str) -> Result<(), AnswerError> {
-        let at = self.questions.iter().position(|(open, _)| open == id).ok_or(AnswerError::AlreadyResolved)?;
-        match self.questions[at].1.select(option) {
-            Ok(()) => {
-                self.questions.remove(at);
-                self.resolved(id.clone(), Outcome::Selected, Some(option.to_owned()), ResolvedBy::User);
-                self.tell_turn();
-                Ok(())
+    pub(crate) fn done(&mut self, number: Number, done: Done) {
+        let stage = self.turn.as_ref().map(|turn| &turn.stage);
+        // What is not wanted any more goes back, or means nothing.
+        match (done, stage) {
+            (Done::Lease(lease), Some(Stage::Borrowing(wanted))) if *wanted == number => self.borrowed(lease),
+            (Done::Lease(lease), _) => self.card_borrowed(number, lease),
+            (Done::Setting(answer), Some(Stage::Setting(wanted, setting, way))) if *wanted == number => {
+                let (setting, way) = (setting.clone(), way.clone());
+                self.set(setting, &way, answer);
             }
-            Err(sidekicks_acp::AnswerError::UnknownOption(_)) => Err(AnswerError::NoSuchOption),
-            // Withdrawn a moment ago; that it was comes as an event.
-            Err(_) => Err(AnswerError::AlreadyResolved),
+            (Done::Setting(_), _) => {}
         }
     }
 
-    // What the task waits for.
-
-    pub(crate) fn wants_lease(&self) -> Option<(Ticket, Arc<dyn Connector>)> {
-        let turn = self.turn.as_ref()?;
-        match turn.stage {
-            Stage::Borrowing(ticket) => Some((ticket, Arc::clone(&turn.profile.connector))),
-            _ => None,
+    /// Who holds the room that is waited for; nobody where it is waited for no more.
+    pub(crate) fn waits(&mut self, number: Number, holders: Vec<String>) {
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stage == Stage::Borrowing(number)) {
+            turn.waiting_for = holders;
+            self.tell_turn();
         }
     }
 
-    pub(crate) fn take_session_change(&mut self) -> Option<Option<SessionEvents>> {
-        self.session_change.take()
+    pub(crate) fn orders(&mut self) -> Orders {
+        std::mem::take(&mut self.orders)
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let cancelled = self.turn.as_ref().and_then(|turn| turn.deadline);
-        cancelled.into_iter().chain(self.late.due).min()
+        cancelled.into_iter().chain(self.late.due).chain(self.silent_from()).min()
     }
 
     pub(crate) fn passed(&mut self, now: Instant) {
         if self.late.due.is_some_and(|due| due <= now) {
             self.tell_late();
         }
+        if self.silent_from().is_some_and(|silent| silent <= now)
+            && let Some(turn) = &mut self.turn
+        {
+            turn.heard.told = true;
+            self.tell_turn();
+        }
         if self.turn.as_ref().and_then(|turn| turn.deadline).is_some_and(|deadline| deadline <= now) {
             self.condemn();
         }
+    }
+
+    /// When it is to be told that nothing comes, if that was not told already. Who waits for the person is not silent.
+    fn silent_from(&self) -> Option<Instant> {
+        let turn = self.turn.as_ref()?;
+        let works = matches!(turn.stage, Stage::Prompting(_)) && !turn.cancelled && self.questions.is_empty();
+        if works && !turn.heard.told { turn.heard.at.checked_add(self.common.options.silence) } else { None }
+    }
+
+    /// Something came of the agent, or it may go on.
+    fn heard(&mut self) {
+        let clock = self.common.now();
+        if let Some(turn) = self.turn.as_mut().filter(|turn| matches!(turn.stage, Stage::Prompting(_))) {
+            let told = std::mem::replace(&mut turn.heard, Heard { at: Instant::now(), clock, told: false }).told;
+            if told {
+                self.tell_turn();
+            }
+        }
+    }
+
+    fn number(&mut self) -> Number {
+        self.next_number += 1;
+        Number(self.next_number)
     }
 }
 

@@ -112,9 +112,21 @@ pub struct TurnState {
     pub queued: usize,
     /// What the turn is at.
     pub phase: TurnPhase,
-    /// How many tool calls failed in a row. Not counted yet: always 0.
+    /// How many tool calls of this turn failed in a row; a success makes it 0. What the person refused is not counted,
+    /// nor what was cancelled or left unfinished. From [`LOOP_THRESHOLD`] on the agent seems to go in circles, and an
+    /// interface shows a way to stop it.
     pub failed_tools: u32,
+    /// Since when nothing at all has come of the agent, in milliseconds since the Unix epoch: told once that has lasted
+    /// for [`Options::silence`](crate::Options::silence). Nobody is stopped by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_since: Option<u64>,
+    /// Who holds the room that the turn waits for, in [`TurnPhase::Waiting`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting_for: Vec<String>,
 }
+
+/// When so many tool calls of a turn failed in a row, the agent seems to go in circles.
+pub const LOOP_THRESHOLD: u32 = 3;
 
 /// What a turn is at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +138,7 @@ pub enum TurnPhase {
     Idle,
     /// Other agents hold all the room.
     Waiting,
-    /// The agent starts, or its session is opened.
+    /// The agent starts, or its session is opened and set up.
     Starting,
     /// The agent works.
     Answering,
@@ -182,7 +194,7 @@ pub enum Outcome {
 pub enum ResolvedBy {
     /// Somebody who called [`Conversation::answer`](crate::Conversation::answer).
     User,
-    /// The turn was cancelled.
+    /// The turn was cancelled, or the conversation was forgotten.
     Stop,
     /// The agent took it back, ended the turn or left.
     Agent,

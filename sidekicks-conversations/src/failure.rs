@@ -14,7 +14,7 @@ use sidekicks_acp::{AgentError, CallError, ConnectError, End, ExitStatus, Phase,
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Failure {
-    /// A code of [`sidekicks_acp::CODES`], for which an interface has a sentence.
+    /// A code of [`sidekicks_acp::CODES`], `mode-refused` or `model-refused`, for which an interface has a sentence.
     pub code: String,
     /// The reason in the words of the agent or of the system; never empty.
     pub message: String,
@@ -46,6 +46,12 @@ pub struct Failure {
     /// Where a login is needed: the ways there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub methods: Option<Vec<AuthMethod>>,
+    /// Where the agent refused a mode or a model: the one that it refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<String>,
+    /// Where the agent refused a mode or a model: those that it offers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Vec<String>>,
 }
 
 impl Failure {
@@ -64,7 +70,18 @@ impl Failure {
             program: None,
             retry_after_ms: None,
             methods: None,
+            wanted: None,
+            offered: None,
         }
+    }
+
+    /// The agent refused a mode or a model, or offers others.
+    pub(crate) fn of_refusal(code: &str, wanted: String, offered: Vec<String>, error: Option<&CallError>) -> Self {
+        let this = match error {
+            Some(error) => Self::of_call(error, Phase::Open),
+            None => Self::new(code, &wanted, Phase::Open, false),
+        };
+        Self { code: code.to_owned(), wanted: Some(wanted), offered: Some(offered), ..this }
     }
 
     /// A call to the agent failed in `phase`.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use sidekicks_acp::schema::{ContentBlock, ContentChunk, SessionModeState, SessionUpdate};
+use sidekicks_acp::schema::{ContentBlock, ContentChunk, SessionUpdate};
 use sidekicks_acp::{AgentName, Unrecognised, Update};
 
 use crate::event::{Event, Offer};
@@ -13,6 +13,7 @@ use crate::message::Message;
 use crate::part::{Part, PartKind, PlanEntry, ToolPart};
 use crate::tool;
 use crate::transcript::Transcript;
+use crate::wish::in_mode;
 
 /// Where in a conversation the next fragment goes.
 #[derive(Debug, Default)]
@@ -47,6 +48,11 @@ impl Cursor {
     pub(crate) fn begin(&mut self, message: MessageId) {
         self.message = Some(message);
         self.fragment_of = None;
+    }
+
+    /// Whether there is a message that something can be added to.
+    pub(crate) fn is_in(&self, transcript: &Transcript) -> bool {
+        self.target(transcript).is_some()
     }
 
     /// The session is over: the agent's ids mean nothing any more, and what a new one says belongs to no message yet.
@@ -84,10 +90,7 @@ impl Cursor {
                 offer(Offer { config_options: Some(update.config_options.clone()), ..Offer::default() })
             }
             Ok(SessionUpdate::CurrentModeUpdate(update)) => {
-                let current = update.current_mode_id.clone();
-                let mut modes =
-                    transcript.modes.clone().unwrap_or_else(|| SessionModeState::new(current.clone(), Vec::new()));
-                modes.current_mode_id = current;
+                let modes = in_mode(transcript.modes.as_ref(), update.current_mode_id.clone());
                 offer(Offer { modes: Some(Some(modes)), ..Offer::default() })
             }
             Ok(SessionUpdate::SessionInfoUpdate(_)) => match update.raw.to_value().get("title") {
@@ -201,6 +204,18 @@ impl Cursor {
     fn target<'a>(&self, transcript: &'a Transcript) -> Option<&'a Arc<Message>> {
         transcript.message(self.message.as_ref()?)
     }
+}
+
+/// Whether this is something that was said or done, and not what the session offers or has used.
+pub(crate) fn is_content(update: &Update) -> bool {
+    !matches!(
+        &update.typed,
+        Ok(SessionUpdate::UsageUpdate(_)
+            | SessionUpdate::AvailableCommandsUpdate(_)
+            | SessionUpdate::ConfigOptionUpdate(_)
+            | SessionUpdate::CurrentModeUpdate(_)
+            | SessionUpdate::SessionInfoUpdate(_))
+    )
 }
 
 /// What is added to a part, or takes its place.

@@ -33,12 +33,29 @@ impl Hub {
         Self { transcripts: Arc::default(), sender: broadcast::Sender::new(backlog) }
     }
 
-    /// A new conversation, with a reset for those who follow already.
+    /// A new conversation, with a reset for those who follow already. Nothing where it is there.
     pub(crate) fn add(&self, agent: &AgentName) {
         let mut transcripts = self.transcripts.lock();
+        if transcripts.iter().any(|transcript| transcript.agent == *agent) {
+            return;
+        }
         let transcript = Arc::new(Transcript::new(agent.clone()));
         transcripts.push(Arc::clone(&transcript));
         let _ = self.sender.send(Arc::new(Event::Reset(transcript))); // Fails only where nobody follows.
+    }
+
+    pub(crate) fn knows(&self, agent: &AgentName) -> bool {
+        self.transcripts.lock().iter().any(|transcript| transcript.agent == *agent)
+    }
+
+    /// A conversation is forgotten; that is told by a reset, too.
+    pub(crate) fn remove(&self, agent: &AgentName) {
+        let mut transcripts = self.transcripts.lock();
+        let known = transcripts.len();
+        transcripts.retain(|transcript| transcript.agent != *agent);
+        if transcripts.len() < known {
+            let _ = self.sender.send(Arc::new(Event::Reset(Arc::new(forgotten(agent)))));
+        }
     }
 
     /// The only way in which a conversation changes: what happens is applied and told together.
@@ -52,7 +69,7 @@ impl Hub {
 
     pub(crate) fn transcript(&self, agent: &AgentName) -> Arc<Transcript> {
         let found = self.transcripts.lock().iter().find(|transcript| transcript.agent == *agent).map(Arc::clone);
-        found.unwrap_or_else(|| Arc::new(Transcript::new(agent.clone())))
+        found.unwrap_or_else(|| Arc::new(forgotten(agent)))
     }
 
     pub(crate) fn subscribe(&self) -> Subscription {
@@ -61,6 +78,10 @@ impl Hub {
         let (resets, receiver) = (resets(&transcripts), self.sender.subscribe());
         Subscription { transcripts: Arc::clone(&self.transcripts), receiver, resets, drawn: None }
     }
+}
+
+fn forgotten(agent: &AgentName) -> Transcript {
+    Transcript { removed: true, ..Transcript::new(agent.clone()) }
 }
 
 impl Transcripts {

@@ -152,14 +152,16 @@ mod message;
 mod part;
 mod permission;
 mod prompt;
+mod task;
 mod text;
 mod tool;
 mod transcript;
+mod wish;
 
 pub use conversation::Conversation;
 pub use conversations::{AgentDirectory, AgentProfile, Conversations, Options};
-pub use error::{AnswerError, CODES, SendError};
-pub use event::{Event, Offer, Outcome, ResolvedBy, TurnPhase, TurnState};
+pub use error::{AnswerError, CODES, RequestError, SendError, UnqueueError};
+pub use event::{Event, LOOP_THRESHOLD, Offer, Outcome, ResolvedBy, TurnPhase, TurnState};
 pub use failure::Failure;
 pub use hub::Subscription;
 pub use id::{MessageId, PermissionId};

@@ -37,6 +37,9 @@ pub struct Message {
     pub queued: bool,
     /// The agent never got it. It is not lost: it can be sent again.
     pub not_sent: bool,
+    /// Of a message that was not sent: the one in which it was [sent again](crate::Conversation::resend).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resent_as: Option<MessageId>,
     /// Of an agent's message: what it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<MessageId>,
@@ -70,8 +73,21 @@ pub struct Message {
 /// - `agent-unavailable`: it could not be started or reached. The message that was not sent has the error.
 /// - `agent-unresponsive`: it did not obey a cancel, and is stopped.
 /// - `login-required`: it wants a login first. Params: `methods`.
-pub const SYSTEM_CODES: &[&str] =
-    &["agent-exited", "agent-restarted", "agent-unavailable", "agent-unresponsive", "login-required"];
+/// - `mode-unconfirmed`: it was asked for a mode, and may be in another. Params: `wanted`, and `current` where it says so.
+/// - `model-unconfirmed`: the same of the model.
+/// - `notice`: what it said before there was anything to answer. Params: `text`.
+/// - `session-resumed`: it was started again, and remembers what was said.
+pub const SYSTEM_CODES: &[&str] = &[
+    "agent-exited",
+    "agent-restarted",
+    "agent-unavailable",
+    "agent-unresponsive",
+    "login-required",
+    "mode-unconfirmed",
+    "model-unconfirmed",
+    "notice",
+    "session-resumed",
+];
 
 impl Message {
     pub(crate) fn new(id: MessageId, role: Role, at: u64) -> Self {
@@ -82,6 +98,7 @@ impl Message {
             at,
             queued: false,
             not_sent: false,
+            resent_as: None,
             reply_to: None,
             stop_reason: None,
             agent_stop_reason: None,

@@ -40,6 +40,9 @@ pub struct Transcript {
     /// What the agent calls the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The conversation was [forgotten](crate::Conversations::forget): an interface takes it from the screen.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
 }
 
 impl Transcript {
@@ -55,6 +58,7 @@ impl Transcript {
             modes: None,
             config_options: Vec::new(),
             title: None,
+            removed: false,
         }
     }
 

@@ -3,58 +3,29 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use sidekicks_acp::{
-    CallError, ConnectError, End, Lease, OpenSession, OpenedSession, PermissionRequest, Phase, PromptId, QuestionId,
-    SessionEvent, TurnEnd, Update,
-};
+use sidekicks_acp::schema::{ContentBlock, SessionModeId, SessionUpdate};
+use sidekicks_acp::{CallError, End, PermissionRequest, Phase, PromptId, QuestionId, SessionEvent, TurnEnd, Update};
 
-use super::{Core, Session, Stage, Ticket, Turn};
+use super::{Core, Number, Stage, Turn};
 use crate::event::{Event, Offer, Outcome, ResolvedBy};
-use crate::failure::Failure;
+use crate::fold::is_content;
 use crate::id::PermissionId;
 use crate::permission::Permission;
+use crate::wish::{confirmed_in_text, in_mode};
+
+/// How much of what an agent says before there is anything to answer is kept, in bytes.
+const UNCLAIMED: usize = 64 * 1024;
 
 impl Core {
-    pub(crate) fn borrowed(&mut self, ticket: Ticket, lease: Result<Lease, ConnectError>) {
-        let Some(turn) = self.turn.as_mut().filter(|turn| turn.stage == Stage::Borrowing(ticket)) else {
-            return; // Stopped meanwhile; the lease goes back.
-        };
-        let lease = match lease {
-            Ok(lease) => turn.lease.insert(lease),
-            Err(error) => {
-                let failure = Failure::of_connect(&error);
-                self.say_unavailable(&failure);
-                return self.fail_before_prompt(failure);
-            }
-        };
-        turn.stage = Stage::Opening;
-        let (generation, connection) = (lease.generation(), Arc::clone(lease.connection()));
-        let request = OpenSession::new(&turn.profile.cwd).mcp_servers(turn.profile.mcp_servers.clone());
-        let fits = |session: &Session| session.generation == generation && session.request == request;
-        if self.session.as_ref().is_some_and(fits) {
-            self.prompt(); // Or it is still opening, on behalf of a turn that was stopped.
-            return self.tell_turn();
+    /// What a session says. One that is not followed any more is not heard.
+    pub(crate) fn hear(&mut self, session: Number, event: SessionEvent) {
+        if self.session.as_ref().is_none_or(|ours| ours.number != session) {
+            return;
         }
-        self.end_session();
-        match connection.open(request.clone()) {
-            Ok(events) => {
-                self.session = Some(Session { generation, connection, request, id: None });
-                self.session_change = Some(Some(events));
-                self.tell_turn();
-            }
-            Err(error) => self.call_failed(&error, Phase::Open),
-        }
-    }
-
-    pub(crate) fn hear(&mut self, event: SessionEvent) {
+        self.heard();
         match event {
             SessionEvent::Opened(Ok(session)) => self.opened(session),
-            SessionEvent::Opened(Err(error)) => {
-                self.end_session();
-                if self.turn.as_ref().is_some_and(|turn| turn.stage == Stage::Opening) {
-                    self.call_failed(&error, Phase::Open);
-                }
-            }
+            SessionEvent::Opened(Err(error)) => self.not_opened(&error),
             SessionEvent::Update(update) => self.updated(&update),
             SessionEvent::Permission(request) => self.asked(request),
             SessionEvent::Withdrawn(question) => self.withdrawn(question),
@@ -64,45 +35,49 @@ impl Core {
         }
     }
 
-    fn opened(&mut self, session: OpenedSession) {
-        self.tell_offer(&session);
-        if let Some(ours) = &mut self.session {
-            ours.id = Some(session.id);
-        }
-        if std::mem::take(&mut self.told) {
-            self.say("agent-restarted", Map::new());
-        }
-        self.prompt();
-        self.tell_turn();
-    }
-
-    /// Tells what of a new session differs from what is known. What belonged to the one before is there no more.
-    fn tell_offer(&self, session: &OpenedSession) {
-        let offer = self.look(|known| Offer {
-            // The agent tells its commands after the opening.
-            commands: (!known.commands.is_empty()).then(Vec::new),
-            modes: (known.modes != session.modes).then(|| session.modes.clone()),
-            config_options: (known.config_options != session.config_options).then(|| session.config_options.clone()),
-            title: known.title.is_some().then_some(None),
-        });
-        if offer != Offer::default() {
-            self.publish(Event::AgentChanged { agent: self.agent.clone(), offer });
-        }
-        if self.look(|known| known.usage.is_some()) {
-            self.publish(Event::UsageChanged { agent: self.agent.clone(), usage: None });
-        }
-    }
-
     fn updated(&mut self, update: &Update) {
+        if let Some(session) = self.session.as_mut().filter(|session| session.replays()) {
+            // What was said is here already. Only what the session offers is news.
+            if is_content(update) {
+                session.replayed = true;
+                return;
+            }
+        }
+        let text = text_of(update);
+        if let Some(mode) = text.and_then(confirmed_in_text) {
+            let modes = self.look(|known| in_mode(known.modes.as_ref(), SessionModeId::new(mode)));
+            let modes = Some(Some(modes));
+            return self.offered(Offer { modes, ..Offer::default() });
+        }
         let transcript = self.common.hub.transcript(&self.agent);
+        if let Some(text) = text.filter(|_| !self.cursor.is_in(&transcript)) {
+            let room = UNCLAIMED.saturating_sub(self.unclaimed.len());
+            self.unclaimed.extend(text.char_indices().take_while(|(at, _)| *at < room).map(|(_, char)| char));
+            return;
+        }
         let events = self.cursor.fold(&transcript, update);
+        let counted = self.count_tools(&transcript, &events);
         drop(transcript);
         for event in events {
-            if let Event::MessageDelta { message_id, .. } = &event {
-                self.added(message_id);
+            match event {
+                Event::AgentChanged { offer, .. } => self.offered(offer),
+                Event::MessageDelta { ref message_id, .. } => {
+                    self.judge_confirmations();
+                    self.added(message_id);
+                    self.publish(event);
+                }
+                event => self.publish(event),
             }
-            self.publish(event);
         }
+        if counted {
+            self.tell_turn();
+        }
+    }
+
+    /// The agent tells of what it offers.
+    fn offered(&mut self, offer: Offer) {
+        self.hear_confirmations(&offer);
+        self.publish(Event::AgentChanged { agent: self.agent.clone(), offer });
     }
 
     fn asked(&mut self, request: PermissionRequest) {
@@ -125,6 +100,7 @@ impl Core {
         });
         self.questions.push((id, request));
         self.publish(Event::PermissionRequested(Arc::new(permission)));
+        self.mind_card();
         self.tell_turn();
     }
 
@@ -132,6 +108,7 @@ impl Core {
         if let Some(at) = self.questions.iter().position(|(_, request)| request.id() == question) {
             let (id, _) = self.questions.remove(at);
             self.resolved(id, Outcome::Cancelled, None, ResolvedBy::Agent);
+            self.mind_card();
             self.tell_turn();
         }
     }
@@ -147,10 +124,13 @@ impl Core {
 
     /// The connection, or the session alone, is over. Mostly a turn on it has ended by then, and has told of it.
     pub(crate) fn ended(&mut self, end: &End) {
+        if matches!(self.turn, Some(Turn { stage: Stage::Prompting(_), .. })) {
+            self.remember();
+        }
         self.end_session();
         let error = CallError::Ended { end: end.clone(), sent: true };
-        match (self.turn.as_ref().map(|turn| turn.stage), end) {
-            (Some(Stage::Opening), _) => self.call_failed(&error, Phase::Open),
+        match (self.turn.as_ref().map(|turn| &turn.stage), end) {
+            (Some(Stage::Opening | Stage::Setting(..)), _) => self.call_failed(&error, Phase::Open),
             (Some(Stage::Prompting(_)), _) => self.fail(&error),
             (_, End::Stopped(_) | End::Closed) => {} // By us, which is no news.
             (_, end) if end.is_of_session() => {}    // The agent lives; the next turn opens another session.
@@ -168,4 +148,15 @@ fn exit(end: &End) -> Map<String, Value> {
         known.extend((!exit.stderr.is_empty()).then(|| ("stderr".to_owned(), exit.stderr.clone().into())));
     }
     known
+}
+
+/// What a fragment of an answer says.
+fn text_of(update: &Update) -> Option<&str> {
+    match &update.typed {
+        Ok(SessionUpdate::AgentMessageChunk(chunk)) => match &chunk.content {
+            ContentBlock::Text(text) => Some(&text.text),
+            _ => None,
+        },
+        _ => None,
+    }
 }

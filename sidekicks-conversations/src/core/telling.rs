@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use sidekicks_acp::schema::ContentBlock;
 use tokio::time::Instant;
 
 use super::{Core, Stage, Turn};
@@ -60,7 +61,9 @@ impl Core {
         }
     }
 
-    pub(super) fn not_sent(&self, id: &MessageId, error: Option<Failure>) {
+    /// The agent did not get it. It can be sent again.
+    pub(super) fn not_sent(&mut self, id: &MessageId, content: Vec<ContentBlock>, error: Option<Failure>) {
+        self.keep_unsent(id, content);
         self.change(id, |message| {
             message.queued = false;
             message.not_sent = true;
@@ -100,13 +103,22 @@ impl Core {
     pub(super) fn tell_turn(&self) {
         let phase = match &self.turn {
             None => TurnPhase::Idle,
-            Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening, .. }) => TurnPhase::Starting,
+            Some(Turn { stage: Stage::Borrowing(_), waiting_for, .. }) if !waiting_for.is_empty() => TurnPhase::Waiting,
+            Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening | Stage::Setting(..), .. }) => TurnPhase::Starting,
             Some(Turn { cancelled: true, .. }) => TurnPhase::Stopping,
             Some(_) if !self.questions.is_empty() => TurnPhase::Asking,
             Some(_) => TurnPhase::Answering,
         };
         let busy = self.turn.is_some();
-        let turn = TurnState { busy, queued: self.queue.len(), phase, ..TurnState::default() };
+        let ours = self.turn.as_ref();
+        let turn = TurnState {
+            busy,
+            queued: self.queue.len(),
+            phase,
+            failed_tools: ours.map_or(0, |turn| turn.failing.count()),
+            silent_since: ours.filter(|turn| turn.heard.told).map(|turn| turn.heard.clock),
+            waiting_for: ours.map(|turn| turn.waiting_for.clone()).unwrap_or_default(),
+        };
         if self.look(|transcript| transcript.turn != turn) {
             self.publish(Event::TurnChanged { agent: self.agent.clone(), turn });
         }

@@ -1,10 +1,13 @@
 //! How a turn goes on and how it ends, and what follows.
 
+use std::mem;
+
 use serde_json::{Map, json};
 use sidekicks_acp::schema::ContentBlock;
 use sidekicks_acp::{CallError, ConnectError, Lease, Phase, PromptId, StopReason, TurnEnd};
+use tokio::time::Instant;
 
-use super::{Core, Session, Stage, Ticket, Turn};
+use super::{Core, Failing, Heard, Session, Stage, Turn};
 use crate::conversations::AgentProfile;
 use crate::event::{Outcome, ResolvedBy};
 use crate::failure::Failure;
@@ -13,24 +16,27 @@ use crate::message::{Message, Role};
 
 impl Core {
     pub(super) fn begin(&mut self, message: MessageId, content: Vec<ContentBlock>, profile: AgentProfile) {
-        let stage = Stage::Borrowing(self.ticket());
+        let stage = Stage::Borrowing(self.number());
         self.turn = Some(Turn {
             message,
             content,
             profile,
             stage,
             lease: None,
+            waiting_for: Vec::new(),
             answer: None,
             cancelled: false,
             deadline: None,
             retried: false,
+            failing: Failing::default(),
+            heard: Heard { at: Instant::now(), clock: 0, told: false },
         });
     }
 
     /// Sends the prompt, if the turn and the session are ready for it.
     pub(super) fn prompt(&mut self) {
         let (Some(turn), Some(Session { id: Some(session), .. })) = (&self.turn, &self.session) else { return };
-        let (Stage::Opening, Some(lease)) = (turn.stage, &turn.lease) else { return };
+        let (Stage::Opening, Some(lease)) = (&turn.stage, &turn.lease) else { return };
         match lease.connection().prompt(session, turn.content.clone()) {
             Ok(prompt) => self.prompted(prompt),
             Err(error) => self.call_failed(&error, Phase::Prompt),
@@ -39,9 +45,14 @@ impl Core {
 
     fn prompted(&mut self, prompt: PromptId) {
         self.tell_late();
+        if !self.unclaimed.is_empty() {
+            let text = mem::take(&mut self.unclaimed);
+            self.say("notice", Map::from_iter([("text".to_owned(), text.into())]));
+        }
         let begun = self.new_message(Role::Agent);
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Prompting(prompt);
+        turn.heard = Heard { at: Instant::now(), clock: begun.at, told: false };
         // After a connection that was lost before anything was sent, the answer is there already.
         if let Some(answer) = &turn.answer {
             return self.cursor.begin(answer.clone());
@@ -68,12 +79,12 @@ impl Core {
 
     /// The connection ended before the prompt was written: once more, silently. `false` if it was tried already.
     fn retry(&mut self) -> bool {
-        let ticket = self.ticket();
+        let number = self.number();
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.retried && !turn.cancelled) else {
             return false;
         };
         turn.retried = true;
-        turn.stage = Stage::Borrowing(ticket);
+        turn.stage = Stage::Borrowing(number);
         turn.lease = None;
         self.end_session();
         self.tell_turn();
@@ -81,33 +92,37 @@ impl Core {
     }
 
     pub(super) fn fail_before_prompt(&mut self, failure: Failure) {
-        if let Some(Turn { message, answer, .. }) = self.turn.take() {
+        if let Some(Turn { message, content, answer, .. }) = self.turn.take() {
             if let Some(answer) = answer {
                 let error = Some(failure.clone());
                 self.finish_message(&answer, |message| message.error = error);
             }
-            self.not_sent(&message, Some(failure));
+            if failure.methods.is_some() {
+                self.await_login(&message);
+            }
+            self.not_sent(&message, content, Some(failure));
         }
         self.drop_queue();
         self.tell_turn();
     }
 
     pub(super) fn cancelled_before_prompt(&mut self) {
-        if let Some(Turn { message, answer, .. }) = self.turn.take() {
+        if let Some(Turn { message, content, answer, .. }) = self.turn.take() {
             if let Some(answer) = answer {
                 self.finish_message(&answer, cancelled);
             }
-            self.not_sent(&message, None);
+            self.not_sent(&message, content, None);
         }
     }
 
     /// The turn ended with a stop reason.
     pub(super) fn finish(&mut self, end: &TurnEnd) {
-        let Some(Turn { message, answer: Some(answer), cancelled, .. }) = self.turn.take() else { return };
+        let Some(Turn { message, content, answer: Some(answer), cancelled, .. }) = self.turn.take() else { return };
         self.settle_questions(ResolvedBy::Agent);
-        self.told |= end.prompt_sent;
-        if !end.prompt_sent {
-            self.not_sent(&message, None);
+        self.judge_confirmations();
+        match end.prompt_sent {
+            true => self.remember(),
+            false => self.not_sent(&message, content, None),
         }
         let reason = if cancelled { &StopReason::Cancelled } else { &end.stop_reason };
         self.finish_message(&answer, |message| {
@@ -124,15 +139,18 @@ impl Core {
         if matches!(error, CallError::Ended { sent: false, .. }) && self.retry() {
             return;
         }
-        let Some(Turn { message, answer: Some(answer), cancelled: was_cancelled, .. }) = self.turn.take() else {
+        let Some(Turn { message, content, answer: Some(answer), cancelled: was_cancelled, .. }) = self.turn.take()
+        else {
             return;
         };
         self.settle_questions(ResolvedBy::Agent);
+        let failure = Failure::of_call(error, Phase::Prompt);
+        if failure.prompt_sent {
+            self.remember();
+        }
         if matches!(error, CallError::Ended { .. }) {
             self.end_session(); // It is told here, and not once more as the exit of an idle agent.
         }
-        let failure = Failure::of_call(error, Phase::Prompt);
-        self.told |= failure.prompt_sent;
         // An agent that answers a cancel with an error did end its turn, as it was asked to.
         if was_cancelled && matches!(error, CallError::Agent(_)) {
             self.finish_message(&answer, |message| {
@@ -141,8 +159,12 @@ impl Core {
             });
             self.go_on();
         } else {
-            if !failure.prompt_sent {
-                self.not_sent(&message, Some(failure.clone()));
+            if failure.methods.is_some() {
+                // It was sent, and not taken: a login is all that it lacks.
+                self.await_login(&message);
+                self.keep_unsent(&message, content);
+            } else if !failure.prompt_sent {
+                self.not_sent(&message, content, Some(failure.clone()));
             }
             self.say_login_required(&failure);
             self.finish_message(&answer, |message| message.error = Some(failure));
@@ -155,7 +177,7 @@ impl Core {
     pub(super) fn condemn(&mut self) {
         let Some(Turn { lease, answer: Some(answer), .. }) = self.turn.take() else { return };
         lease.into_iter().for_each(Lease::condemn);
-        self.told = true;
+        self.remember();
         self.end_session();
         self.finish_message(&answer, cancelled);
         self.say("agent-unresponsive", Map::new());
@@ -167,7 +189,7 @@ impl Core {
     pub(super) fn go_on(&mut self) {
         while let Some((id, content)) = self.queue.pop_front() {
             let Some(profile) = self.common.directory.find(&self.agent) else {
-                self.not_sent(&id, Some(Failure::of_connect(&ConnectError::Unknown)));
+                self.not_sent(&id, content, Some(Failure::of_connect(&ConnectError::Unknown)));
                 continue;
             };
             self.change(&id, |message| message.queued = false);
@@ -176,17 +198,16 @@ impl Core {
     }
 
     pub(super) fn drop_queue(&mut self) {
-        while let Some((id, _)) = self.queue.pop_front() {
-            self.not_sent(&id, None);
+        while let Some((id, content)) = self.queue.pop_front() {
+            self.not_sent(&id, content, None);
         }
     }
 
-    /// What the session still says is not heard any more, and what it asked is cancelled.
-    pub(super) fn end_session(&mut self) {
-        self.session = None;
-        self.session_change = Some(None);
-        self.settle_questions(ResolvedBy::Agent);
-        self.cursor.forget_session();
+    /// This message, and those that wait behind it, are sent again after a login.
+    fn await_login(&mut self, message: &MessageId) {
+        self.login_awaited.clear();
+        self.login_awaited.push(message.clone());
+        self.login_awaited.extend(self.queue.iter().map(|(queued, _)| queued.clone()));
     }
 
     pub(super) fn settle_questions(&mut self, by: ResolvedBy) {
@@ -194,11 +215,7 @@ impl Core {
             drop(request); // Answers "cancelled", where it was not withdrawn already.
             self.resolved(id, Outcome::Cancelled, None, by);
         }
-    }
-
-    fn ticket(&mut self) -> Ticket {
-        self.next_ticket += 1;
-        Ticket(self.next_ticket)
+        self.mind_card();
     }
 
     pub(super) fn say_unavailable(&self, failure: &Failure) {

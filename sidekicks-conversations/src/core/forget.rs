@@ -1,0 +1,99 @@
+//! Forgetting: what was said is gone at once, while the agent that still works is seen off in the background.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sidekicks_acp::schema::SessionId;
+use sidekicks_acp::{AgentConnection, Lease, PromptId, SessionEvent, SessionEvents};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::{Core, Number, Orders, Session, Stage};
+use crate::event::ResolvedBy;
+
+/// A session to take leave of.
+pub(crate) struct Farewell {
+    /// Which session.
+    pub(crate) number: Number,
+    connection: Arc<dyn AgentConnection>,
+    session: SessionId,
+    /// The turn that still runs, with the lease that it is had under.
+    turn: Option<(PromptId, Lease)>,
+    /// Is dropped when it is over.
+    _over: Option<mpsc::Sender<()>>,
+}
+
+impl Farewell {
+    pub(super) fn to(number: Number, connection: Arc<dyn AgentConnection>, session: SessionId) -> Self {
+        Self { number, connection, session, turn: None, _over: None }
+    }
+
+    /// Waits for the end of the turn, if one runs; condemns an agent that does not end it in time, and else closes the
+    /// session, where the agent offers that.
+    pub(crate) async fn take(self, mut events: Option<SessionEvents>, patience: Duration) {
+        let Self { connection, session, turn, .. } = self;
+        // The lease is held until all is done.
+        let lease = match turn {
+            Some((prompt, lease)) => {
+                if timeout(patience, read(&mut events, Some(prompt))).await.is_err() {
+                    return lease.condemn();
+                }
+                Some(lease)
+            }
+            None => None,
+        };
+        let close = async {
+            let _ = connection.close_session(&session).await;
+        };
+        // Read on meanwhile, so that nothing waits for us.
+        let rest = async {
+            read(&mut events, None).await;
+            pending().await
+        };
+        tokio::select! {
+            () = close => {}
+            () = rest => {}
+        }
+        drop(lease);
+    }
+}
+
+/// Reads to the end of this turn, or of the session. Questions are answered "cancelled" by being dropped.
+async fn read(events: &mut Option<SessionEvents>, turn: Option<PromptId>) {
+    while let Some(event) = match events {
+        Some(events) => events.next().await,
+        None => None,
+    } {
+        match event {
+            SessionEvent::TurnEnded { prompt, .. } if Some(prompt) == turn => return,
+            _ => {}
+        }
+    }
+}
+
+impl Core {
+    /// Begins anew. `over` is held for as long as something of the old is going on.
+    pub(crate) fn forget(&mut self, over: &mpsc::Sender<()>) {
+        self.settle_questions(ResolvedBy::Stop);
+        let turn = self.turn.take();
+        if let Some(Session { number, connection, id: Some(id), .. }) = self.session.take() {
+            let running = turn.and_then(|turn| match turn.stage {
+                Stage::Prompting(prompt) => {
+                    let _ = connection.cancel(&id); // It fails only where the connection is over.
+                    Some((prompt, turn.lease?))
+                }
+                _ => None,
+            });
+            let over = Some(over.clone());
+            self.orders.farewells.push(Farewell { number, connection, session: id, turn: running, _over: over });
+        }
+        let farewells = std::mem::take(&mut self.orders.farewells);
+        let mut fresh = Self::new(self.agent.clone(), Arc::clone(&self.common), self.busy.clone());
+        fresh.next_number = self.next_number;
+        fresh.orders = Orders { follow: Some(None), farewells };
+        *self = fresh;
+        self.common.hub.remove(&self.agent);
+        self.busy.send_replace(false);
+    }
+}
