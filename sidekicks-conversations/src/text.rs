@@ -84,6 +84,14 @@ impl Text {
         self.read_from(0, each);
     }
 
+    /// How many bytes it has that `before` does not share with it.
+    pub(crate) fn grown_from(&self, before: &Self) -> usize {
+        match Arc::ptr_eq(&self.shared, &before.shared) {
+            true => self.len.saturating_sub(before.len),
+            false => self.len,
+        }
+    }
+
     /// Whether it is nothing but white space.
     pub(crate) fn is_blank(&self) -> bool {
         let mut blank = true;

@@ -172,6 +172,49 @@ async fn who_falls_behind_gets_a_reset_and_nobody_waits() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_falls_behind_by_much_gets_a_reset_though_it_is_few() {
+    let talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let output = |at: usize| tool_update("t", json!({"rawOutput": format!("{at}{}", "x".repeat(1 << 20))}));
+        common::updates(&mut peer, (0..20).map(output)).await;
+        peer.farewell().await;
+    });
+    let mut slow = talk.all.subscribe();
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    assert_eq!(word(&within(slow.next()).await.unwrap()), "reset", "from before");
+    let reset = within(slow.next()).await.unwrap();
+    assert!(matches!(&*reset, Event::Reset(whole) if **whole == *talk.with.messages()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn all_readers_hear_of_everything() {
+    let talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let words = (0..2_000).map(|at| common::chunk(&format!("{at} ")));
+        common::updates(&mut peer, words).await;
+        peer.farewell().await;
+    });
+    let readers: Vec<_> = (0..20)
+        .map(|_| {
+            let mut events = talk.all.subscribe();
+            tokio::spawn(async move {
+                let mut mirror = Transcript::new(common::name());
+                while mirror.messages.last().is_none_or(|message| message.stop_reason.is_none()) {
+                    mirror.apply(&within(events.next()).await.unwrap());
+                }
+                mirror.messages
+            })
+        })
+        .collect();
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    for reader in readers {
+        assert_eq!(reader.await.unwrap(), talk.with.messages().messages);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_backlog_of_nothing_is_one_event() {
     for backlog in [0, 1, usize::MAX] {
         let agent = testing::agent(async |mut peer: Peer| peer.farewell().await);

@@ -1,0 +1,165 @@
+//! Following all conversations.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::coop::consume_budget;
+use tokio::time::{Instant, sleep};
+
+use super::log::{Gone, Place};
+use super::{Shared, State};
+use crate::event::Event;
+
+/// The events of all conversations, in order.
+///
+/// First comes a reset of each conversation. A reader that falls behind, by [`Options::backlog`](crate::Options::backlog)
+/// events or by 16 MiB, loses nothing but the steps between: it gets a fresh reset of each. Nobody ever waits for a reader.
+/// Dropping it lets go of what was not read.
+pub struct Subscription {
+    shared: Arc<Shared>,
+    place: Place,
+    /// Resets that come before what is at `place`.
+    resets: VecDeque<Arc<Event>>,
+    /// When the last batch was handed over.
+    drawn: Option<Instant>,
+}
+
+/// What there is to read at a moment.
+enum Look {
+    Event(Arc<Event>),
+    Nothing,
+    /// Nothing, for ever.
+    Over,
+}
+
+impl Subscription {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        // Everything as it is, and what comes after it: under one lock, so that nothing is between them.
+        let mut state = shared.lock();
+        let (resets, place) = (state.resets(), state.log.join());
+        drop(state);
+        Self { shared, place, resets, drawn: None }
+    }
+
+    /// The next event; `None` when there can be none any more. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Arc<Event>> {
+        // A reader that has much to read must not keep others from running.
+        consume_budget().await;
+        loop {
+            let shared = Arc::clone(&self.shared);
+            // Made before we look, so that it hears of everything that we do not see.
+            let news = shared.news.notified();
+            match self.look() {
+                Look::Event(event) => return Some(event),
+                Look::Nothing => news.await,
+                Look::Over => return None,
+            }
+        }
+    }
+
+    /// Everything that happened since the last batch, at most once per `period`, with neighbouring changes of one part
+    /// made one: however fast the agent writes, an interface redraws once a frame. Cancel-safe.
+    pub async fn next_batch(&mut self, period: Duration) -> Option<Vec<Arc<Event>>> {
+        let first = self.next().await?;
+        // Put back while we wait, so that dropping this future loses nothing.
+        self.resets.push_front(first);
+        let left = self.drawn.map_or(Duration::ZERO, |drawn| period.saturating_sub(drawn.elapsed()));
+        if !left.is_zero() {
+            sleep(left).await;
+        }
+        let mut batch = Vec::new();
+        // What comes while we are at it waits for the next frame.
+        for event in self.drain() {
+            push_joined(&mut batch, event);
+        }
+        self.drawn = Some(Instant::now());
+        Some(batch)
+    }
+
+    fn look(&mut self) -> Look {
+        if let Some(reset) = self.resets.pop_front() {
+            return Look::Event(reset);
+        }
+        let mut state = self.shared.lock();
+        match state.log.next(&mut self.place) {
+            Ok(Some(event)) => return Look::Event(event),
+            Ok(None) if state.over => return Look::Over,
+            Ok(None) => return Look::Nothing,
+            Err(Gone) => {}
+        }
+        self.resets = state.catch_up(&mut self.place);
+        self.resets.pop_front().map_or(Look::Nothing, Look::Event)
+    }
+
+    /// Takes all that there is.
+    fn drain(&mut self) -> Vec<Arc<Event>> {
+        let mut all: Vec<_> = self.resets.drain(..).collect();
+        let mut state = self.shared.lock();
+        all.reserve(state.log.unread(&self.place));
+        loop {
+            match state.log.next(&mut self.place) {
+                Ok(Some(event)) => all.push(event),
+                Ok(None) => return all,
+                Err(Gone) => return state.catch_up(&mut self.place).into(), // They say it all.
+            }
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.shared.lock().log.leave(&self.place);
+    }
+}
+
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn resets(&self) -> VecDeque<Arc<Event>> {
+        self.transcripts.iter().map(|transcript| Arc::new(Event::Reset(Arc::clone(transcript)))).collect()
+    }
+
+    /// Everything as it is, for a reader that goes on after it.
+    fn catch_up(&mut self, place: &mut Place) -> VecDeque<Arc<Event>> {
+        self.log.leave(place);
+        *place = self.log.join();
+        self.resets()
+    }
+}
+
+/// Adds `event`. Where it and the last one are of one part it is appended to that as a fragment, or takes its place as a
+/// whole.
+fn push_joined(batch: &mut Vec<Arc<Event>>, event: Arc<Event>) {
+    if let Some(last) = batch.last_mut().filter(|last| of_one_part(last, &event)) {
+        match &*event {
+            Event::MessageDelta { part: Some(_), .. } => {
+                *last = event;
+                return;
+            }
+            Event::MessageDelta { text: Some(fragment), .. } => {
+                if let Event::MessageDelta { text: Some(text), .. } = Arc::make_mut(last) {
+                    text.push_str(fragment);
+                    return;
+                }
+            }
+            _ => {}
+        }
+    }
+    batch.push(event);
+}
+
+fn of_one_part(last: &Event, next: &Event) -> bool {
+    match (last, next) {
+        (
+            Event::MessageDelta { agent, message_id, index, .. },
+            Event::MessageDelta { agent: next_agent, message_id: next_id, index: next_index, .. },
+        ) => agent == next_agent && message_id == next_id && index == next_index,
+        _ => false,
+    }
+}
