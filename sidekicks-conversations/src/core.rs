@@ -75,6 +75,8 @@ struct Turn {
     deadline: Option<Instant>,
     /// Whether a connection that ended before the prompt was written has been replaced once.
     retried: bool,
+    /// How much was heard of the session since it was open, while the prompt waited for a moment of quiet.
+    crossed: usize,
     failing: Failing,
     heard: Heard,
 }
@@ -103,12 +105,19 @@ pub(crate) struct Number(u64);
 /// Something that the task is to wait for, for as long as it is wanted.
 pub(crate) enum Want {
     Lease(Arc<dyn Connector>),
-    Setting { connection: Arc<dyn AgentConnection>, session: SessionId, way: Way },
+    /// That everything was heard that the session has said so far: what came before a prompt is no answer to it.
+    Quiet,
+    Setting {
+        connection: Arc<dyn AgentConnection>,
+        session: SessionId,
+        way: Way,
+    },
 }
 
 /// What came of it.
 pub(crate) enum Done {
     Lease(Result<Lease, ConnectError>),
+    Quiet,
     Setting(Result<Vec<SessionConfigOption>, CallError>),
 }
 
@@ -162,7 +171,11 @@ impl Core {
                 let (connection, session, way) = (Arc::clone(connection), session.clone(), way.clone());
                 Some((*number, Want::Setting { connection, session, way }))
             }
-            Stage::Opening | Stage::Prompting(_) => None,
+            Stage::Opening => {
+                let session = self.session.as_ref().filter(|session| session.id.is_some());
+                session.map(|session| (session.number, Want::Quiet))
+            }
+            Stage::Prompting(_) => None,
         });
         turn.into_iter().chain(self.card.as_ref().and_then(Card::wants)).collect()
     }
@@ -178,6 +191,10 @@ impl Core {
                 self.set(setting, &way, answer);
             }
             (Done::Setting(_), _) => {}
+            (Done::Quiet, _) => {
+                self.ready();
+                self.tell_turn();
+            }
         }
     }
 

@@ -132,6 +132,8 @@ impl Job {
                 let work = Box::pin(async move { Done::Lease(connector.borrow(request).await) });
                 Self { number, work, panicked: || Done::Lease(Err(ConnectError::Other(Arc::new(Panicked)))) }
             }
+            // Jobs are looked at last, so by then there is nothing else.
+            Want::Quiet => Self { number, work: Box::pin(async { Done::Quiet }), panicked: || Done::Quiet },
             Want::Setting { connection, session, way } => {
                 let work = Box::pin(async move { Done::Setting(way.ask(&*connection, &session).await) });
                 Self { number, work, panicked: || Done::Setting(Err(CallError::Malformed(Panicked.to_string()))) }

@@ -191,7 +191,6 @@ async fn an_agent_that_starts_is_not_waited_for() {
         open.send(()).await.unwrap();
         drop(opening.lock().await);
         peer.reply(&request, json!({"sessionId": "s1"})).await;
-        peer.say("s1", "Ready. ").await;
         answers(&mut peer, "Yes.").await;
         peer.farewell().await;
     });
@@ -213,7 +212,6 @@ async fn an_agent_that_starts_is_not_waited_for() {
             "starting",
             "m3 agent",
             "answering",
-            "m3.0 +Ready. ",
             "m3.0 +Yes.",
             "m3 agent end_turn",
             "idle"

@@ -16,6 +16,9 @@ use crate::wish::{confirmed_in_text, in_mode};
 /// How much of what an agent says before there is anything to answer is kept, in bytes.
 const UNCLAIMED: usize = 64 * 1024;
 
+/// For how many events of a session a prompt waits: one that never pauses must not keep it for ever.
+const CROSSED: usize = 1000;
+
 impl Core {
     /// What a session says. One that is not followed any more is not heard.
     pub(crate) fn hear(&mut self, session: Number, event: SessionEvent) {
@@ -23,6 +26,13 @@ impl Core {
             return;
         }
         self.heard();
+        let open = self.session.as_ref().is_some_and(|session| session.id.is_some());
+        if let Some(turn @ Turn { stage: Stage::Opening, .. }) = self.turn.as_mut().filter(|_| open) {
+            turn.crossed += 1;
+            if turn.crossed > CROSSED {
+                self.ready();
+            }
+        }
         match event {
             SessionEvent::Opened(Ok(session)) => self.opened(session),
             SessionEvent::Opened(Err(error)) => self.not_opened(&error),

@@ -70,8 +70,7 @@ impl Core {
         let (generation, connection) = (lease.generation(), Arc::clone(lease.connection()));
         let (cwd, servers) = (turn.profile.cwd.clone(), turn.profile.mcp_servers.clone());
         if self.session.as_ref().is_some_and(|known| known.generation == generation && known.is_in(&cwd, &servers)) {
-            self.ready(); // Or it is still opening, on behalf of a turn that was stopped.
-            return self.tell_turn();
+            return self.tell_turn(); // It may still be opening, on behalf of a turn that was stopped.
         }
         self.leave_session(generation);
         let memory = self.memory.as_ref().filter(|memory| memory.cwd == cwd && memory.mcp_servers == servers);
@@ -135,7 +134,6 @@ impl Core {
         } else if self.memory.take().is_some() {
             self.say("agent-restarted", Map::new());
         }
-        self.ready();
         self.tell_turn();
     }
 

@@ -83,7 +83,6 @@ impl Core {
             }
             Err(error) => return self.call_failed(&error, Phase::Open),
         }
-        self.ready();
         self.tell_turn();
     }
 

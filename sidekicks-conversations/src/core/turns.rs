@@ -28,6 +28,7 @@ impl Core {
             cancelled: false,
             deadline: None,
             retried: false,
+            crossed: 0,
             failing: Failing::default(),
             heard: Heard { at: Instant::now(), clock: 0, told: false },
         });

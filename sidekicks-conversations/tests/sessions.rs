@@ -1,0 +1,250 @@
+//! Sessions follow the process: what an agent remembers when it is started again, and what it is said to.
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::{answers, chunk, options, talk_counting, talk_with, thought, tool_call};
+use serde_json::{Value, json};
+use sidekicks_acp::AgentName;
+use sidekicks_acp::testing::{self, Peer};
+use sidekicks_conversations::AgentProfile;
+
+/// What an agent does when it is asked for the session of its last life.
+#[derive(Debug, Clone, Copy)]
+enum Recall {
+    /// Offers nothing of the kind.
+    Never,
+    Resumes,
+    RefusesToResume,
+    Loads,
+    LoadsWithoutReplay,
+    RefusesToLoad,
+    /// Is not logged in any more.
+    WantsALogin,
+}
+
+impl Recall {
+    fn capabilities(self) -> Value {
+        match self {
+            Self::Never => json!({}),
+            Self::Resumes | Self::RefusesToResume | Self::WantsALogin => {
+                json!({"sessionCapabilities": {"resume": {}}, "loadSession": true})
+            }
+            Self::Loads | Self::LoadsWithoutReplay | Self::RefusesToLoad => json!({"loadSession": true}),
+        }
+    }
+
+    async fn opened(self, peer: &mut Peer) {
+        match self {
+            Self::Never => {}
+            Self::Resumes => {
+                let request = peer.expect("session/resume").await;
+                assert_eq!(request["params"], json!({"sessionId": "s1", "cwd": "/work", "mcpServers": []}));
+                return peer.reply(&request, json!({})).await;
+            }
+            Self::RefusesToResume => {
+                let request = peer.expect("session/resume").await;
+                peer.refuse(&request, json!({"code": -32003, "message": "in use"})).await;
+            }
+            Self::WantsALogin => {
+                let request = peer.expect("session/resume").await;
+                return peer.refuse(&request, json!({"code": -32000, "message": "Log in"})).await;
+            }
+            Self::Loads | Self::LoadsWithoutReplay => {
+                let request = peer.expect("session/load").await;
+                if matches!(self, Self::Loads) {
+                    let user = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "1"}});
+                    for update in [user, thought("Hm."), tool_call("t", json!({"status": "completed"})), chunk("One.")]
+                    {
+                        peer.update("s1", update).await;
+                    }
+                }
+                peer.usage("s1", 5, 10).await;
+                let commands = json!([{"name": "init", "description": "Begin"}]);
+                peer.update("s1", json!({"sessionUpdate": "available_commands_update", "availableCommands": commands}))
+                    .await;
+                return peer.reply(&request, json!({})).await;
+            }
+            Self::RefusesToLoad => {
+                let request = peer.expect("session/load").await;
+                peer.refuse(&request, json!({"code": -32602, "message": "no such session"})).await;
+            }
+        }
+        peer.open("s1").await;
+    }
+}
+
+/// One turn, a new start of the agent, and what is told of the next turn.
+async fn second_turn(recall: Recall) -> Vec<String> {
+    let mut talk = talk_counting(async move |start, mut peer: Peer| {
+        peer.shake_hands_with(recall.capabilities()).await;
+        if start == 0 {
+            peer.open("s1").await;
+            return answers(&mut peer, "One.").await;
+        }
+        recall.opened(&mut peer).await;
+        answers(&mut peer, "Two.").await;
+        peer.farewell().await;
+    });
+    talk.with.send("1").unwrap();
+    talk.until(|event| common::word(event).ends_with("agent-exited").then_some(())).await;
+    talk.told().await;
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    let story = talk.story().await;
+    assert_eq!(story[..2], ["m4 user", "starting"]);
+    story[2..].to_vec()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_remembers_or_is_said_not_to() {
+    let turn = |before: &[&str]| {
+        let turn = ["m6 agent", "answering", "m6.0 +Two.", "m6 agent end_turn", "idle"];
+        before.iter().chain(&turn).map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let told = ["usage 5/10", r#"offers {"commands":[{"name":"init","description":"Begin"}]}"#];
+    let loaded = |said: &'static str| [told[0], told[1], said];
+    let cases = [
+        (Recall::Never, turn(&["m5 agent-restarted"])),
+        (Recall::Resumes, turn(&["m5 session-resumed"])),
+        (Recall::RefusesToResume, turn(&["m5 agent-restarted"])),
+        (Recall::Loads, turn(&loaded("m5 session-resumed"))),
+        (Recall::LoadsWithoutReplay, turn(&loaded("m5 agent-restarted"))),
+        (Recall::RefusesToLoad, turn(&["m5 agent-restarted"])),
+        (
+            Recall::WantsALogin,
+            ["m5 login-required", "m4 user not sent failed: login-required", "idle"].map(str::to_owned).to_vec(),
+        ),
+    ];
+    for (recall, expected) in cases {
+        assert_eq!(second_turn(recall).await, expected, "{recall:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_told_again_is_no_late_word_of_the_last_turn() {
+    // The cursor stood in the last message; nothing of a replay is added to it, nor is what a new session begins with.
+    let mut talk = talk_counting(async |start, mut peer: Peer| {
+        peer.shake_hands_with(json!({"loadSession": true})).await;
+        if start == 0 {
+            peer.open("s1").await;
+            return answers(&mut peer, "One.").await;
+        }
+        let request = peer.expect("session/load").await;
+        peer.say("s1", "One.").await;
+        peer.refuse(&request, json!({"code": -32603, "message": "no"})).await;
+        let request = peer.expect("session/new").await;
+        peer.say("s2", "Welcome. ").await;
+        peer.say("s2", "Model: big").await;
+        peer.reply(&request, json!({"sessionId": "s2"})).await;
+        let prompt = peer.prompted().await;
+        peer.say("s2", "Two.").await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    talk.with.send("1").unwrap();
+    talk.until(|event| common::word(event).ends_with("agent-exited").then_some(())).await;
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    talk.told().await;
+    let transcript = talk.with.messages();
+    let said: Vec<_> = transcript.messages.iter().map(|message| common::message_word(message)).collect();
+    assert_eq!(
+        said,
+        [
+            "m1 user",
+            "m2 agent end_turn",
+            "m3 agent-exited",
+            "m4 user",
+            "m5 agent-restarted",
+            "m6 notice",
+            "m7 agent end_turn"
+        ]
+    );
+    assert_eq!(transcript.messages[5].params.as_ref().unwrap()["text"], "Welcome. Model: big");
+    assert_eq!(transcript.messages[1].parts.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_recalled_in_another_folder_and_the_old_session_is_closed() {
+    let (told, heard) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let calls = Arc::clone(&heard);
+    let agent = testing::agent(async move |mut peer: Peer| {
+        peer.shake_hands_with(json!({"sessionCapabilities": {"resume": {}, "close": {}}})).await;
+        let mut opened = 0;
+        while let Some(message) = peer.hear().await {
+            let method = message["method"].as_str().unwrap_or_default().to_owned();
+            let params = &message["params"];
+            match method.as_str() {
+                "session/new" => {
+                    opened += 1;
+                    peer.reply(&message, json!({"sessionId": format!("s{opened}")})).await;
+                }
+                "session/prompt" => peer.end_turn(&message, "end_turn").await,
+                _ => peer.reply(&message, json!({})).await,
+            }
+            let what =
+                [&params["cwd"], &params["sessionId"]].iter().find_map(|value| value.as_str()).unwrap().to_owned();
+            calls.lock().unwrap().push(format!("{method} {what}"));
+        }
+    });
+    let cwd = Arc::clone(&told);
+    cwd.lock().unwrap().push("/a");
+    let folder = Arc::clone(&cwd);
+    let find = move |_: &AgentName| Some(AgentProfile::new(agent.clone(), *folder.lock().unwrap().last().unwrap()));
+    let talk = talk_with(find, options());
+    talk.with.send("1").unwrap();
+    talk.idle().await;
+    cwd.lock().unwrap().push("/b");
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    common::settled().await;
+    let mut calls = heard.lock().unwrap().clone();
+    // The closing goes on beside the turn.
+    let closed = calls.iter().position(|call| call == "session/close s1").expect("it is closed");
+    calls.remove(closed);
+    assert_eq!(calls, ["session/new /a", "session/prompt s1", "session/new /b", "session/prompt s2"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stopped_turn_leaves_a_session_that_is_still_recalled() {
+    // The first start of the second life is stopped while it resumes; the next turn finds it resumed.
+    let mut talk = talk_counting(async |start, mut peer: Peer| {
+        peer.shake_hands_with(json!({"sessionCapabilities": {"resume": {}}})).await;
+        if start == 0 {
+            peer.open("s1").await;
+            return answers(&mut peer, "One.").await;
+        }
+        let request = peer.expect("session/resume").await;
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        peer.reply(&request, json!({})).await;
+        answers(&mut peer, "Three.").await;
+        peer.farewell().await;
+    });
+    talk.with.send("1").unwrap();
+    talk.until(|event| common::word(event).ends_with("agent-exited").then_some(())).await;
+    talk.told().await;
+    talk.with.send("2").unwrap();
+    common::settled().await;
+    talk.with.stop();
+    talk.with.send("3").unwrap();
+    talk.idle().await;
+    assert_eq!(
+        talk.story().await,
+        [
+            "m4 user",
+            "starting",
+            "m4 user not sent",
+            "idle",
+            "m5 user",
+            "starting",
+            "m6 session-resumed",
+            "m7 agent",
+            "answering",
+            "m7.0 +Three.",
+            "m7 agent end_turn",
+            "idle"
+        ]
+    );
+}
