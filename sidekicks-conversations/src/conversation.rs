@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::conversations::Common;
 use crate::core::{Core, Ticket};
 use crate::error::{AnswerError, SendError};
+use crate::hub::{Follower, Room};
 use crate::id::{MessageId, PermissionId};
 use crate::prompt::Prompt;
 use crate::transcript::Transcript;
@@ -43,11 +44,12 @@ impl Conversation {
         let (busy_sender, busy) = watch::channel(false);
         let changed = Arc::new(Notify::new());
         let core = Core::new(agent.clone(), Arc::clone(&common), busy_sender);
+        let room = common.hub.room(&agent);
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let owner = format!("conversation {} with {agent}", NUMBERS.fetch_add(1, Ordering::Relaxed));
         let core = Mutex::new(core);
         let shared = Arc::new(Shared { common, agent, owner, core, changed: Arc::clone(&changed), busy });
-        runtime.spawn(run(Arc::downgrade(&shared), changed));
+        runtime.spawn(run(Arc::downgrade(&shared), changed, room));
         Self { shared }
     }
 
@@ -89,6 +91,11 @@ impl Conversation {
     /// The conversation as it is now. Cheap, also while the agent writes.
     pub fn messages(&self) -> Arc<Transcript> {
         self.shared.common.hub.transcript(&self.shared.agent)
+    }
+
+    /// Everything that happens here, without a gap: the agent waits for one who follows and does not read.
+    pub fn follow(&self) -> Follower {
+        self.shared.common.hub.follow(&self.shared.agent)
     }
 
     /// Waits until no turn runs and nothing is queued. Cancel-safe.
@@ -135,7 +142,7 @@ enum Input {
 type Borrowing = Pin<Box<dyn Future<Output = Result<Lease, ConnectError>> + Send>>;
 
 /// Waits for the agent on behalf of the core, until the last handle is gone.
-async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
+async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: Room) {
     let mut borrowing: Option<(Ticket, Borrowing)> = None;
     let mut session: Option<SessionEvents> = None;
     loop {
@@ -157,12 +164,14 @@ async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
             session = change;
         }
         drop(shared);
+        let full = room.is_full();
         // What the agent said comes before what is had anew: the end of a session before its successor.
         let input = tokio::select! {
             biased;
             () = at(deadline) => Input::Deadline,
             () = changed.notified() => Input::Changed,
-            event = next(&mut session) => Input::Session(event),
+            () = room.made(), if full => Input::Changed,
+            event = next(&mut session), if !full => Input::Session(event),
             (ticket, lease) = lease(&mut borrowing) => Input::Borrowed(ticket, lease),
         };
         let Some(shared) = conversation.upgrade() else { return };
