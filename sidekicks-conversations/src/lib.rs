@@ -83,10 +83,12 @@
 //!   the same folder and tool servers; where a new one does not remember what was said, the conversation says so
 //!   (`agent-restarted`).
 //! - **No call waits** but [`Conversation::idle`], [`Follower::next`], [`Subscription::next`] and
-//!   [`Subscription::next_batch`], which are cancel-safe. Dropping a subscription or a follower ends nothing. When the last [`Conversations`] and the last [`Conversation`] are
-//!   dropped, running turns are cancelled and subscriptions end with `None`.
+//!   [`Subscription::next_batch`], which are cancel-safe. Dropping a subscription or a follower ends nothing. When the
+//!   last [`Conversations`] and the last [`Conversation`] are dropped, running turns are cancelled and subscriptions end
+//!   with `None`.
 //! - **Memory** holds what was said, once: snapshots and events share it, and so do the versions of a tool whose output
-//!   grows. It is kept until the conversations are dropped.
+//!   grows. It is kept until the conversations are dropped, but no more of one part than the first 64 MiB of a text, or
+//!   2 MiB at each end of a tool's output; `omitted` counts the rest, in snapshots and mirrors alike.
 //!
 //! # Events as JSON
 //!
@@ -149,6 +151,7 @@ mod failure;
 mod fold;
 mod hub;
 mod id;
+mod limits;
 mod message;
 mod part;
 mod permission;
