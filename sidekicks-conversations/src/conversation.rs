@@ -12,6 +12,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use crate::conversations::Common;
 use crate::core::Core;
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
+use crate::hub::Follower;
 use crate::id::{MessageId, PermissionId};
 use crate::prompt::Prompt;
 use crate::task;
@@ -44,6 +45,7 @@ impl Conversation {
         let (busy_sender, busy) = watch::channel(false);
         let changed = Arc::new(Notify::new());
         let core = Core::new(agent.clone(), Arc::clone(&common), busy_sender);
+        let room = common.hub.room(&agent);
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         let owner = format!("conversation {} with {agent}", NUMBERS.fetch_add(1, Ordering::Relaxed));
         let (core, alive) = (Mutex::new(core), Arc::new(()));
@@ -51,7 +53,7 @@ impl Conversation {
         let shared = Arc::new(Shared { common, agent, owner, core, changed: Arc::clone(&changed), task, busy });
         let conversation = Arc::downgrade(&shared);
         runtime.spawn(async move {
-            task::run(conversation, changed).await;
+            task::run(conversation, changed, room).await;
             drop(alive);
         });
         Self { shared }
@@ -181,6 +183,11 @@ impl Conversation {
     /// The conversation as it is now. Cheap, also while the agent writes.
     pub fn messages(&self) -> Arc<Transcript> {
         self.shared.common.hub.transcript(&self.shared.agent)
+    }
+
+    /// Everything that happens here, without a gap: the agent waits for one who follows and does not read.
+    pub fn follow(&self) -> Follower {
+        self.shared.common.hub.follow(&self.shared.agent)
     }
 
     /// Waits until no turn runs and nothing is queued. Cancel-safe.

@@ -1,6 +1,8 @@
 //! Where everything that happens is applied and told, under one lock.
 
+mod follower;
 mod log;
+mod queues;
 mod subscription;
 mod weight;
 
@@ -9,8 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sidekicks_acp::AgentName;
 use tokio::sync::Notify;
+use tokio::task::coop::consume_budget;
 
+pub use self::follower::Follower;
+pub(crate) use self::follower::Room;
 use self::log::Log;
+use self::queues::Queues;
 pub use self::subscription::Subscription;
 use crate::event::Event;
 use crate::transcript::Transcript;
@@ -23,15 +29,26 @@ pub(crate) struct Hub {
 /// What the hub and those who follow have in common.
 struct Shared {
     state: Mutex<State>,
-    /// There is something in the log, or there never will be again.
+    /// There is something to read, or there never will be again.
     news: Notify,
+    /// A queue that was full is not any more.
+    room: Notify,
 }
 
 struct State {
     transcripts: Vec<Arc<Transcript>>,
     log: Log,
+    queues: Queues,
     /// The hub is gone: nothing happens any more.
     over: bool,
+}
+
+/// What there is to read at a moment.
+enum Look {
+    Event(Arc<Event>),
+    Nothing,
+    /// Nothing, for ever.
+    Over,
 }
 
 /// What a backlog may be: at least one event, and not so many that their places alone fill the memory.
@@ -41,59 +58,71 @@ impl Hub {
     /// A subscriber that is more than `backlog` events behind gets a reset.
     pub(crate) fn new(backlog: usize) -> Self {
         let log = Log::new(backlog.clamp(*BACKLOGS.start(), *BACKLOGS.end()));
-        let state = Mutex::new(State { transcripts: Vec::new(), log, over: false });
-        Self { shared: Arc::new(Shared { state, news: Notify::new() }) }
+        let state = State { transcripts: Vec::new(), log, queues: Queues::default(), over: false };
+        Self { shared: Arc::new(Shared { state: Mutex::new(state), news: Notify::new(), room: Notify::new() }) }
     }
 
     /// A new conversation, with a reset for those who follow already. Nothing where it is there.
     pub(crate) fn add(&self, agent: &AgentName) {
         let mut state = self.shared.lock();
-        if state.find(agent).is_some() {
+        if state.knows(agent) {
             return;
         }
         let transcript = Arc::new(Transcript::new(agent.clone()));
         state.transcripts.push(Arc::clone(&transcript));
-        let told = state.tell(Event::Reset(transcript), 0);
+        state.tell(Event::Reset(transcript), 0);
         drop(state);
-        self.shared.wake(told);
+        self.shared.news.notify_waiters();
     }
 
     pub(crate) fn knows(&self, agent: &AgentName) -> bool {
-        self.shared.lock().find(agent).is_some()
+        self.shared.lock().knows(agent)
     }
 
     /// A conversation is forgotten; that is told by a reset, too.
     pub(crate) fn remove(&self, agent: &AgentName) {
         let mut state = self.shared.lock();
-        if state.find(agent).is_some() {
+        if state.knows(agent) {
             state.transcripts.retain(|transcript| transcript.agent != *agent);
-            let told = state.tell(Event::Reset(Arc::new(forgotten(agent))), 0);
+            state.tell(Event::Reset(Arc::new(forgotten(agent))), 0);
             drop(state);
-            self.shared.wake(told);
+            self.shared.news.notify_waiters();
         }
     }
 
     /// The only way in which a conversation changes: what happens is applied and told together.
     pub(crate) fn publish(&self, event: Event) {
         let mut state = self.shared.lock();
+        let followed = state.is_followed();
         let Some(transcript) = state.transcripts.iter_mut().find(|transcript| transcript.agent == *event.agent())
         else {
             return;
         };
-        let weight = weight::brought(&event, transcript);
+        let weight = if followed { weight::brought(&event, transcript) } else { 0 };
         Arc::make_mut(transcript).apply(&event);
-        let told = state.tell(event, weight);
+        state.tell(event, weight);
         drop(state);
-        self.shared.wake(told);
+        // Outside the lock, so that those who wake can have it.
+        if followed {
+            self.shared.news.notify_waiters();
+        }
     }
 
     pub(crate) fn transcript(&self, agent: &AgentName) -> Arc<Transcript> {
-        let found = self.shared.lock().find(agent).map(Arc::clone);
-        found.unwrap_or_else(|| Arc::new(forgotten(agent)))
+        self.shared.lock().transcript(agent)
     }
 
     pub(crate) fn subscribe(&self) -> Subscription {
         Subscription::new(Arc::clone(&self.shared))
+    }
+
+    pub(crate) fn follow(&self, agent: &AgentName) -> Follower {
+        Follower::new(Arc::clone(&self.shared), agent)
+    }
+
+    /// Tells whether those who follow this agent have room for more.
+    pub(crate) fn room(&self, agent: &AgentName) -> Room {
+        Room { shared: Arc::clone(&self.shared), agent: agent.clone() }
     }
 }
 
@@ -105,7 +134,7 @@ fn forgotten(agent: &AgentName) -> Transcript {
 impl Drop for Hub {
     fn drop(&mut self) {
         self.shared.lock().over = true;
-        self.shared.wake(true);
+        self.shared.news.notify_waiters();
     }
 }
 
@@ -114,25 +143,54 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Outside the lock, so that those who wake can have it.
-    fn wake(&self, told: bool) {
-        if told {
-            self.news.notify_waiters();
+    /// What `look` finds, once there is something. Cancel-safe: there is no waiting after a find.
+    async fn read(&self, mut look: impl FnMut(&mut State) -> Look) -> Option<Arc<Event>> {
+        // A reader that has much to read must not keep others from running.
+        consume_budget().await;
+        loop {
+            // Made before we look, so that it hears of everything that we do not see.
+            let news = self.news.notified();
+            let found = look(&mut self.lock());
+            match found {
+                Look::Event(event) => return Some(event),
+                Look::Nothing => news.await,
+                Look::Over => return None,
+            }
         }
     }
 }
 
 impl State {
-    fn find(&self, agent: &AgentName) -> Option<&Arc<Transcript>> {
-        self.transcripts.iter().find(|transcript| transcript.agent == *agent)
+    fn transcript(&self, agent: &AgentName) -> Arc<Transcript> {
+        let found = self.transcripts.iter().find(|transcript| transcript.agent == *agent);
+        found.map_or_else(|| Arc::new(forgotten(agent)), Arc::clone)
     }
 
-    /// `false` where there is nobody to tell.
-    fn tell(&mut self, event: Event, weight: usize) -> bool {
-        let told = self.log.has_readers();
-        if told {
-            self.log.push(Arc::new(event), weight);
+    fn knows(&self, agent: &AgentName) -> bool {
+        self.transcripts.iter().any(|transcript| transcript.agent == *agent)
+    }
+
+    fn is_followed(&self) -> bool {
+        self.log.has_readers() || !self.queues.are_empty()
+    }
+
+    fn tell(&mut self, event: Event, weight: usize) {
+        if self.is_followed() {
+            let event = Arc::new(event);
+            self.queues.push(&event, weight);
+            if self.log.has_readers() {
+                self.log.push(event, weight);
+            }
         }
-        told
+    }
+}
+
+impl Look {
+    fn at(event: Option<Arc<Event>>, over: bool) -> Self {
+        match event {
+            Some(event) => Self::Event(event),
+            None if over => Self::Over,
+            None => Self::Nothing,
+        }
     }
 }

@@ -67,9 +67,10 @@
 //!   an event. [`Transcript::apply`] is the only way in which a conversation changes, here and in a mirror: whoever
 //!   applies all events has what [`Conversation::messages`] gives, at every point. A whole message
 //!   ([`Event::MessageUpdated`]) equals all deltas before it.
-//! - **Nobody waits for a reader.** One that is more than [`Options::backlog`] events behind gets a fresh reset, never
-//!   an error. [`Subscription::next_batch`] gathers a frame and makes neighbouring changes of one part one, so that an
-//!   interface draws once per frame however fast the agent writes.
+//! - **Nobody waits for a reader.** One that is more than [`Options::backlog`] events or 16 MiB behind gets a fresh
+//!   reset, never an error. [`Subscription::next_batch`] gathers a frame and makes neighbouring changes of one part one,
+//!   so that an interface draws once per frame however fast the agent writes. One that must not miss a step, as a printer
+//!   of all that is said, is a [`Follower`] of one conversation: for that one the agent does wait.
 //! - **One turn at a time** in each conversation; agents differ in what they make of two. What is sent meanwhile is
 //!   queued, up to [`Options::queue`] messages. The queue goes on after a turn that ended with a stop reason; after
 //!   [`Conversation::stop`] or an error what waits is marked `notSent`: it is neither lost nor sent blindly.
@@ -81,11 +82,13 @@
 //! - **An agent is borrowed for a turn only.** Its session is kept while its process lives and the directory gives it
 //!   the same folder and tool servers; where a new one does not remember what was said, the conversation says so
 //!   (`agent-restarted`).
-//! - **No call waits** but [`Conversation::idle`], [`Subscription::next`] and [`Subscription::next_batch`], which are
-//!   cancel-safe. Dropping a subscription ends nothing. When the last [`Conversations`] and the last [`Conversation`] are
-//!   dropped, running turns are cancelled and subscriptions end with `None`.
+//! - **No call waits** but [`Conversation::idle`], [`Follower::next`], [`Subscription::next`] and
+//!   [`Subscription::next_batch`], which are cancel-safe. Dropping a subscription or a follower ends nothing. When the
+//!   last [`Conversations`] and the last [`Conversation`] are dropped, running turns are cancelled and subscriptions end
+//!   with `None`.
 //! - **Memory** holds what was said, once: snapshots and events share it, and so do the versions of a tool whose output
-//!   grows. It is kept until the conversations are dropped.
+//!   grows. It is kept until the conversations are dropped, but no more of one part than the first 64 MiB of a text, or
+//!   2 MiB at each end of a tool's output; `omitted` counts the rest, in snapshots and mirrors alike.
 //!
 //! # Events as JSON
 //!
@@ -148,6 +151,7 @@ mod failure;
 mod fold;
 mod hub;
 mod id;
+mod limits;
 mod message;
 mod part;
 mod permission;
@@ -163,7 +167,7 @@ pub use conversations::{AgentDirectory, AgentProfile, Conversations, Options};
 pub use error::{AnswerError, CODES, RequestError, SendError, UnqueueError};
 pub use event::{Event, LOOP_THRESHOLD, Offer, Outcome, ResolvedBy, TurnPhase, TurnState};
 pub use failure::Failure;
-pub use hub::Subscription;
+pub use hub::{Follower, Subscription};
 pub use id::{MessageId, PermissionId};
 pub use message::{Message, Role, SYSTEM_CODES};
 pub use part::{Diff, Location, OtherPart, Part, PartKind, PlanEntry, ToolPart};

@@ -112,7 +112,7 @@ impl Message {
     /// Whether it holds neither words nor a tool nor a picture or the like.
     pub(crate) fn says_nothing(&self) -> bool {
         !self.parts.iter().any(|part| match part {
-            Part::Text { text } => !text.is_blank(),
+            Part::Text { text, .. } => !text.is_blank(),
             Part::Thought { .. } | Part::Plan { .. } | Part::Other(_) => false,
             _ => true,
         })

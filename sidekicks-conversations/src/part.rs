@@ -16,14 +16,20 @@ pub enum Part {
     /// What is said, in Markdown. Fragments are appended to it.
     #[non_exhaustive]
     Text {
-        /// The Markdown.
+        /// The Markdown: the first 64 MiB of it.
         text: Text,
+        /// How many bytes came after that, and are not kept.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        omitted: usize,
     },
     /// The agent's reasoning. Fragments are appended to it.
     #[non_exhaustive]
     Thought {
-        /// The reasoning, in Markdown.
+        /// The reasoning, in Markdown: the first 64 MiB of it.
         text: Text,
+        /// How many bytes came after that, and are not kept.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        omitted: usize,
     },
     /// A tool that the agent uses; the whole part is replaced as it goes on.
     Tool(Arc<ToolPart>),
@@ -92,7 +98,14 @@ pub struct ToolPart {
     /// the content of the open call: that.
     #[serde(default)]
     pub input: Arc<Value>,
-    /// What it gave, as text.
+    /// How many bytes of the output are not kept. They were between its first 2 MiB and its last.
+    // Before `output`, so that two that differ are told apart without reading both.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub omitted: usize,
+    /// Where in `output` they are missing, in bytes from its beginning.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub omitted_at: usize,
+    /// What it gave, as text: all of it up to 4 MiB, else its first and its last 2 MiB.
     #[serde(default)]
     pub output: Text,
     /// What it changes or changed.
@@ -159,7 +172,7 @@ impl Part {
     /// The part that `block` is in a message: of text one that is appended to, of everything else a whole.
     pub(crate) fn of(block: &ContentBlock) -> Self {
         match block {
-            ContentBlock::Text(text) => Self::Text { text: text.text.as_str().into() },
+            ContentBlock::Text(text) => Self::text(&text.text),
             ContentBlock::Image(image) => Self::Image(Arc::new(image.clone())),
             ContentBlock::Audio(audio) => Self::Audio(Arc::new(audio.clone())),
             ContentBlock::Resource(resource) => Self::Resource(Arc::new(resource.clone())),
@@ -171,11 +184,9 @@ impl Part {
     pub(crate) fn other(word: String, raw: Value) -> Self {
         Self::Other(Arc::new(OtherPart { r#type: word, raw }))
     }
+}
 
-    pub(crate) fn text_mut(&mut self) -> Option<&mut Text> {
-        match self {
-            Self::Text { text } | Self::Thought { text } => Some(text),
-            _ => None,
-        }
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -13,6 +13,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::conversation::Shared;
 use crate::core::{Done, Number, Want};
+use crate::hub::Room;
 
 /// What the task waits for.
 #[expect(clippy::large_enum_variant, reason = "one lives at a time, for a moment")]
@@ -25,7 +26,7 @@ enum Input {
 }
 
 /// Goes on until the last handle is gone.
-pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
+pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: Room) {
     let mut jobs = Jobs::default();
     let mut session: Option<(Number, SessionEvents)> = None;
     let (waits, mut waiting) = mpsc::unbounded_channel();
@@ -47,12 +48,14 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>) {
         }
         alarm.set(deadline);
         drop(shared);
+        let full = room.is_full();
         // What the agent said comes before what is had anew: the end of a session before its successor.
         let input = tokio::select! {
             biased;
             () = alarm.rings() => Input::Deadline,
             () = changed.notified() => Input::Changed,
-            (number, event) = next(&mut session) => Input::Session(number, event),
+            () = room.made(), if full => Input::Changed,
+            (number, event) = next(&mut session), if !full => Input::Session(number, event),
             Some((number, holders)) = waiting.recv() => Input::Waits(number, holders),
             (number, done) = jobs.next() => Input::Done(number, done),
         };

@@ -1,9 +1,14 @@
 //! Text that grows.
 
+mod chunks;
+
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use self::chunks::Chunks;
 
 /// Text that grows at its end. A clone is a snapshot: it costs nothing, and does not grow with the original.
 ///
@@ -11,20 +16,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Default)]
 pub struct Text {
     shared: Arc<Mutex<Chunks>>,
-    /// How much of the shared bytes is ours, in bytes.
-    len: usize,
+    /// Where in the shared bytes ours end.
+    end: usize,
+    /// Where among them are some that were cut out.
+    gap: Range<usize>,
 }
-
-#[derive(Default)]
-struct Chunks {
-    /// Full chunks, never changed again.
-    full: Vec<Arc<str>>,
-    full_len: usize,
-    last: String,
-}
-
-/// When a chunk is full, in bytes.
-const CHUNK: usize = 4 * 1024;
 
 impl Text {
     /// No text.
@@ -34,12 +30,12 @@ impl Text {
 
     /// The length in bytes.
     pub fn len(&self) -> usize {
-        self.len
+        self.end - self.gap.len()
     }
 
     /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Adds `fragment` at the end.
@@ -47,109 +43,116 @@ impl Text {
         if fragment.is_empty() {
             return;
         }
-        {
-            let mut chunks = self.chunks();
-            if chunks.full_len + chunks.last.len() == self.len {
-                chunks.push(fragment);
-                drop(chunks);
-                self.len += fragment.len();
-                return;
-            }
+        if self.chunks().len() != self.end {
+            self.part_from_others(); // Another clone grew since.
         }
-        // Another clone grew since: from here on this one has bytes of its own.
-        let mut own = Chunks::default();
-        self.read_from(0, |chunk| own.push(chunk));
-        own.push(fragment);
-        self.len += fragment.len();
-        self.shared = Arc::new(Mutex::new(own));
+        self.chunks().push(fragment);
+        self.end += fragment.len();
     }
 
-    /// Makes it `text`. What only grew keeps its bytes: agents that tell all of a long output each time add to it.
-    pub(crate) fn set(&mut self, text: &str) {
-        match self.is_prefix_of(text) {
-            true => self.push_str(&text[self.len..]),
-            false => *self = text.into(),
+    /// Adds as much of `fragment` as fits into `most` bytes in all, whole characters, and tells how many bytes did not.
+    pub(crate) fn push_within(&mut self, most: usize, fragment: &str) -> usize {
+        let mut fits = most.saturating_sub(self.len()).min(fragment.len());
+        while !fragment.is_char_boundary(fits) {
+            fits -= 1;
         }
+        self.push_str(&fragment[..fits]);
+        fragment.len() - fits
+    }
+
+    /// Keeps what is before `at` and, of what is after it, the last `most` bytes, whole characters; tells how many bytes
+    /// it cuts out.
+    pub(crate) fn cut_out(&mut self, at: usize, most: usize) -> usize {
+        if !self.gap.is_empty() && self.gap.start != at {
+            self.part_from_others();
+        }
+        let from = self.gap.end.max(at);
+        let to = self.chunks().ceil(self.end.saturating_sub(most).max(from));
+        self.gap = at..to;
+        // What nobody sees any more is let go of once it is more than what is seen: so that is seldom.
+        if self.gap.len() > self.len() {
+            self.part_from_others();
+        }
+        to - from
+    }
+
+    /// `at`, or where the character begins that it is within. Nothing may be cut out before it.
+    pub(crate) fn floor(&self, at: usize) -> usize {
+        self.chunks().floor(at)
     }
 
     /// The text from byte `start` on; a start beyond the end or within a character gives the next character on.
     pub fn tail(&self, start: usize) -> String {
-        let mut tail = String::with_capacity(self.len.saturating_sub(start));
-        self.read_from(start, |chunk| tail.push_str(chunk));
+        let mut tail = String::with_capacity(self.len().saturating_sub(start));
+        self.read(start..self.len(), |chunk| tail.push_str(chunk));
         tail
     }
 
     /// Hands over the text in pieces, in order, without putting it together.
     pub fn for_each_chunk(&self, each: impl FnMut(&str)) {
-        self.read_from(0, each);
+        self.read(0..self.len(), each);
     }
 
-    /// How many bytes it has that `before` does not share with it.
+    /// How many bytes it has that `before` does not share with it, about.
     pub(crate) fn grown_from(&self, before: &Self) -> usize {
         match Arc::ptr_eq(&self.shared, &before.shared) {
-            true => self.len.saturating_sub(before.len),
-            false => self.len,
+            true => self.end.saturating_sub(before.end),
+            false => self.len(),
         }
     }
 
     /// Whether it is nothing but white space.
     pub(crate) fn is_blank(&self) -> bool {
         let mut blank = true;
-        self.read_from(0, |chunk| blank &= chunk.trim_start().is_empty());
+        self.for_each_chunk(|chunk| blank &= chunk.trim_start().is_empty());
         blank
     }
 
-    fn is_prefix_of(&self, text: &str) -> bool {
-        let (mut same, mut at) = (self.len <= text.len(), 0);
-        self.read_from(0, |chunk| {
-            same = same && text.as_bytes()[at..].starts_with(chunk.as_bytes());
+    /// Whether these are the bytes in this range, which is of whole characters.
+    pub(crate) fn has(&self, range: Range<usize>, bytes: &[u8]) -> bool {
+        let (mut same, mut at) = (range.len() == bytes.len(), 0);
+        self.read(range, |chunk| {
+            same = same && bytes[at..].starts_with(chunk.as_bytes());
             at += chunk.len();
         });
         same
     }
 
-    fn read_from(&self, start: usize, mut each: impl FnMut(&str)) {
-        // Handed over outside the lock: whoever reads may be slow, and whoever writes must not wait for it.
-        let (mut at, pieces) = self.pieces(start);
-        for piece in pieces {
-            let mut from = start.saturating_sub(at).min(piece.len());
-            let to = self.len.saturating_sub(at).min(piece.len());
-            at += piece.len();
-            while !piece.is_char_boundary(from) {
-                from += 1;
-            }
-            if from < to {
-                each(&piece[from..to]);
-            }
-        }
+    /// From here on this one has a list of chunks of its own, without what was cut out.
+    fn part_from_others(&mut self) {
+        let mut own = Chunks::default();
+        self.read_pieces(0..self.len(), |piece, range| own.push_piece(piece, range));
+        (self.end, self.gap) = (own.len(), 0..0);
+        self.shared = Arc::new(Mutex::new(own));
     }
 
-    /// The pieces from the one that holds byte `start` on, and where in the text the first of them begins.
-    fn pieces(&self, start: usize) -> (usize, Vec<Arc<str>>) {
-        let chunks = self.chunks();
-        let (mut first, mut at) = (chunks.full.len(), chunks.full_len);
-        while at > start {
-            first -= 1;
-            at -= chunks.full[first].len();
+    fn read(&self, range: Range<usize>, mut each: impl FnMut(&str)) {
+        self.read_pieces(range, |piece, range| each(&piece[range]));
+    }
+
+    fn read_pieces(&self, range: Range<usize>, mut each: impl FnMut(&Arc<str>, Range<usize>)) {
+        let (gap, skipped) = (self.gap.start, self.gap.len());
+        let before = range.start.min(gap)..range.end.min(gap);
+        let after = range.start.max(gap) + skipped..range.end.max(gap) + skipped;
+        for range in [before, after].into_iter().filter(|range| !range.is_empty()) {
+            // Handed over outside the lock: whoever reads may be slow, and whoever writes must not wait for it.
+            let (mut at, pieces) = self.chunks().pieces(&range);
+            for piece in &pieces {
+                let mut from = range.start.saturating_sub(at).min(piece.len());
+                let to = range.end.saturating_sub(at).min(piece.len());
+                at += piece.len();
+                while !piece.is_char_boundary(from) {
+                    from += 1;
+                }
+                if from < to {
+                    each(piece, from..to);
+                }
+            }
         }
-        let mut pieces = chunks.full[first..].to_vec();
-        pieces.push(chunks.last.as_str().into());
-        (at, pieces)
     }
 
     fn chunks(&self) -> MutexGuard<'_, Chunks> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Chunks {
-    fn push(&mut self, fragment: &str) {
-        self.last.push_str(fragment);
-        if self.last.len() >= CHUNK {
-            self.full_len += self.last.len();
-            self.full.push(self.last.as_str().into());
-            self.last.clear();
-        }
     }
 }
 
@@ -175,7 +178,8 @@ impl fmt::Debug for Text {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        self.len == other.len && (Arc::ptr_eq(&self.shared, &other.shared) || self.tail(0) == other.tail(0))
+        let same = Arc::ptr_eq(&self.shared, &other.shared) && (self.end, &self.gap) == (other.end, &other.gap);
+        same || self.len() == other.len() && *self == *other.tail(0)
     }
 }
 
@@ -183,7 +187,7 @@ impl Eq for Text {}
 
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
-        self.len == other.len() && self.is_prefix_of(other)
+        self.has(0..self.len(), other.as_bytes())
     }
 }
 
@@ -207,6 +211,7 @@ impl<'de> Deserialize<'de> for Text {
 
 #[cfg(test)]
 mod tests {
+    use super::chunks::CHUNK;
     use super::*;
     use proptest::prelude::*;
 
@@ -226,21 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn what_only_grew_shares_its_bytes() {
-        let chunks = |text: &Text| {
-            let mut chunks = Vec::new();
-            text.for_each_chunk(|chunk| chunks.push(chunk.as_ptr()));
-            chunks
-        };
-        let (long, other) = ("x".repeat(5 * CHUNK), "y".repeat(5 * CHUNK));
-        let before = Text::from(long.as_str());
-        for (now, shares) in [(format!("{long}z"), true), (long.clone(), true), (other, false), (String::new(), false)]
-        {
-            let mut text = before.clone();
-            text.set(&now);
-            assert_eq!(text, now.as_str());
-            assert_eq!(before, long.as_str());
-            assert_eq!(chunks(&text).first() == chunks(&before).first(), shares, "{}", now.len());
+    fn what_is_cut_out_is_let_go_of() {
+        let mut text = Text::from("heads ");
+        for at in 0..100 {
+            text.push_str(&"x".repeat(CHUNK));
+            text.push_str(&format!(" tail{at:03}"));
+            text.cut_out(6, 7);
+            assert_eq!(text, format!("heads tail{at:03}").as_str());
+            assert!(text.chunks().len() < 3 * CHUNK, "{}", text.chunks().len());
         }
     }
 
@@ -248,12 +246,22 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
         #[test]
-        fn it_behaves_like_strings(steps in proptest::collection::vec((0..4usize, 0..4usize, "[a-zé ]{0,3000}"), 0..25)) {
+        fn it_behaves_like_strings(
+            steps in proptest::collection::vec((0..4usize, 0..4usize, "[a-zé ]{0,3000}", any::<bool>()), 0..25),
+        ) {
             let mut texts: Vec<(Text, String)> = vec![Default::default(); 4];
-            for (from, to, fragment) in steps {
+            for (from, to, fragment, cut) in steps {
                 texts[to] = texts[from].clone();
-                texts[to].0.push_str(&fragment);
-                texts[to].1.push_str(&fragment);
+                let (text, string) = &mut texts[to];
+                text.push_str(&fragment);
+                string.push_str(&fragment);
+                if cut {
+                    let at = if text.gap.is_empty() { text.floor(text.end.min(7)) } else { text.gap.start };
+                    let tail = string.len().saturating_sub(900).max(at);
+                    let tail = (tail..).find(|at| string.is_char_boundary(*at)).unwrap_or_default();
+                    prop_assert_eq!(text.cut_out(at, 900), tail - at);
+                    string.drain(at..tail);
+                }
                 for (text, string) in &texts {
                     prop_assert_eq!(&text.to_string(), string);
                     prop_assert_eq!(text.len(), string.len());
@@ -262,6 +270,17 @@ mod tests {
                     prop_assert_eq!(&text.tail(middle), &string[middle..]);
                 }
             }
+        }
+
+        #[test]
+        fn what_fits_is_added(text in "[aé🦀]{0,9}", fragment in "[aé🦀]{0,9}", most in 0..40usize) {
+            let mut grown = Text::from(text.as_str());
+            let left = grown.push_within(most, &fragment);
+            let added = grown.len() - text.len();
+            prop_assert_eq!(&grown.to_string(), &(text + &fragment[..added]));
+            prop_assert_eq!(added + left, fragment.len());
+            prop_assert!(grown.len() <= most || added == 0);
+            prop_assert!(left == 0 || grown.len() + 4 > most, "all that fits");
         }
     }
 }

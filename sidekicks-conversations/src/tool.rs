@@ -41,7 +41,7 @@ pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
         let text = content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n");
         if !text.is_empty() || *from == Output::Content {
             *from = if text.is_empty() { Output::Nowhere } else { Output::Content };
-            part.output.set(&text);
+            part.set_output(&text);
         }
         if let Some(input) = streamed_input(part, &text) {
             part.input = Arc::new(Value::Object(input));
@@ -51,13 +51,13 @@ pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
         && let Some(text) = output(&update["rawOutput"])
     {
         *from = Output::Raw;
-        part.output.set(&text);
+        part.set_output(&text);
     }
     for text in ["terminal_output", "terminal_output_delta"].iter().filter_map(|key| terminal(update, key)) {
         match from {
             Output::Content => break,
-            Output::Terminal => part.output.push_str(text),
-            Output::Nowhere | Output::Raw => part.output = text.into(),
+            Output::Terminal => part.append_output(text),
+            Output::Nowhere | Output::Raw => part.set_output(text),
         }
         *from = Output::Terminal;
     }

@@ -9,9 +9,8 @@ use sidekicks_acp::schema::{AvailableCommand, SessionConfigOption, SessionModeSt
 use crate::event::{Event, TurnState};
 use crate::id::MessageId;
 use crate::message::Message;
-use crate::part::Part;
+use crate::part::{Part, PartKind};
 use crate::permission::Permission;
-use crate::text::Text;
 
 /// A conversation as it is at one moment; the payload of `conversation:reset`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,7 +82,7 @@ impl Transcript {
                     None => self.messages.push(Arc::clone(message)),
                 }
             }
-            Event::MessageDelta { message_id, index, text, part, .. } => {
+            Event::MessageDelta { message_id, index, kind, text, part, .. } => {
                 let Some(message) = self.messages.iter_mut().rev().find(|known| known.id == *message_id) else {
                     return;
                 };
@@ -92,11 +91,9 @@ impl Transcript {
                 match (parts.get_mut(*index), text, part) {
                     (Some(known), _, Some(part)) => *known = part.clone(),
                     (Some(known), Some(text), None) => {
-                        if let Some(known) = known.text_mut() {
-                            known.push_str(text);
-                        }
+                        known.append(text);
                     }
-                    (None, text, part) if *index == next => parts.extend(begun(event, text, part)),
+                    (None, text, part) if *index == next => parts.extend(begun(*kind, text, part)),
                     _ => {}
                 }
             }
@@ -122,13 +119,6 @@ fn take<T: Clone>(known: &mut T, change: &Option<T>) {
 }
 
 /// The part that a delta begins.
-fn begun(event: &Event, text: &Option<String>, part: &Option<Part>) -> Option<Part> {
-    let Event::MessageDelta { kind, .. } = event else { return None };
-    let text = text.as_deref().map(Text::from);
-    match (part, text, kind) {
-        (Some(part), ..) => Some(part.clone()),
-        (None, Some(text), crate::PartKind::Text) => Some(Part::Text { text }),
-        (None, Some(text), crate::PartKind::Thought) => Some(Part::Thought { text }),
-        _ => None,
-    }
+fn begun(kind: PartKind, text: &Option<String>, part: &Option<Part>) -> Option<Part> {
+    part.clone().or_else(|| Part::begun_by(kind, text.as_deref()?))
 }

@@ -146,6 +146,11 @@ impl Setting {
         }
     }
 
+    /// Whether it is something that the session offers.
+    pub(crate) fn is_among(&self, offered: Offered<'_>) -> bool {
+        self.others(offered).contains(&self.wanted())
+    }
+
     /// What the session offers of this kind.
     pub(crate) fn others(&self, offered: Offered<'_>) -> Vec<String> {
         let (mut others, option) = match self {

@@ -148,6 +148,37 @@ proptest! {
     }
 
     #[test]
+    fn who_follows_misses_nothing(acts in prop::collection::vec(act(), 0..60), pauses in prop::collection::vec(0..9usize, 1..9)) {
+        run(async {
+            let talk = talk_to(agent(acts.clone()), options());
+            let (mut follower, with) = (talk.with.follow(), talk.with.clone());
+            let reader = tokio::spawn(async move {
+                let (mut mirror, mut read) = (Transcript::new(name()), 0);
+                let mut pauses = pauses.into_iter().cycle();
+                // Longer than the quiet after which late messages are told as a whole.
+                while let Ok(Some(event)) = tokio::time::timeout(Duration::from_secs(5), follower.next()).await {
+                    assert_eq!(matches!(*event, Event::Reset(_)), read == 0, "the first, and no other");
+                    mirror.apply(&event);
+                    read += 1;
+                    if let Event::PermissionRequested(permission) = &*event {
+                        with.answer(&permission.id, "yes").unwrap();
+                    }
+                    if read % 10 < pauses.next().unwrap_or_default() {
+                        tokio::time::sleep(Duration::from_millis(1)).await;
+                    }
+                }
+                mirror
+            });
+            for _ in 0..prompts(&acts) {
+                talk.with.send("Go").unwrap();
+            }
+            talk.idle().await;
+            let mirror = reader.await.unwrap();
+            assert_eq!(mirror, *talk.with.messages());
+        });
+    }
+
+    #[test]
     fn the_size_of_fragments_makes_no_difference(words in prop::collection::vec((any::<bool>(), text()), 0..20)) {
         run(async {
             let told = |split: bool| {

@@ -13,7 +13,9 @@ use common::{answers, options, ready, talk, talk_to, tool_call, tool_update, wit
 use serde_json::json;
 use sidekicks_acp::AgentName;
 use sidekicks_acp::testing::{self, Peer};
-use sidekicks_conversations::{AgentProfile, Conversation, Conversations, Event, Options, Subscription, Transcript};
+use sidekicks_conversations::{
+    AgentProfile, Conversation, Conversations, Event, Follower, Options, Subscription, Transcript,
+};
 use tokio::time::Instant;
 
 const FRAME: Duration = Duration::from_millis(16);
@@ -30,8 +32,10 @@ fn handles_go_anywhere() {
     anywhere::<Conversation>();
     anywhere::<Options>();
     anywhere::<AgentProfile>();
-    let _futures = |talk: Conversation, mut events: Subscription| {
+    let _futures = |talk: Conversation, mut events: Subscription, mut follower: Follower| {
         sent(&events);
+        sent(&follower);
+        sent(&follower.next());
         sent(&talk.idle());
         sent(&events.next());
         sent(&events.next_batch(FRAME));

@@ -14,7 +14,7 @@ use sidekicks_acp::{
     LeaseGuard, OpenSession, OpenedSession, PromptId, SessionEvent, SessionEventSender, SessionEvents, StopCause,
     StopReason, TurnEnd, Update,
 };
-use sidekicks_conversations::{AgentProfile, Conversation, Conversations, Message, Subscription};
+use sidekicks_conversations::{AgentProfile, Conversation, Conversations, Message, Subscription, TurnPhase};
 
 /// An agent that does what a test says, call by call.
 #[derive(Clone, Default)]
@@ -262,4 +262,25 @@ async fn dropping_all_handles_cancels_the_turn_and_ends_the_events() {
     settled().await;
     // Nobody listens to the session any more: the task is gone.
     assert!(Arc::strong_count(&agent.0) <= 1, "{}", Arc::strong_count(&agent.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_does_is_heard_while_one_who_follows_has_too_much_to_read() {
+    let talk = Talk::prompted().await;
+    let mut follower = talk.with.follow();
+    (0..5_000).for_each(|at| talk.says(&at.to_string()));
+    talk.ends(Ok(TurnEnd::new(StopReason::Cancelled)));
+    settled().await;
+    assert_eq!(talk.with.messages().turn.phase, TurnPhase::Answering, "the end is behind what is not heard");
+    let queued = talk.with.send("More").unwrap();
+    talk.with.stop();
+    assert_eq!(talk.agent.calls(), ["cancel"]);
+    assert!(talk.with.messages().message(&queued).unwrap().not_sent);
+    let mut told = Vec::new();
+    while told.last().is_none_or(|word| word != "idle") {
+        told.push(word(&within(follower.next()).await.unwrap()));
+    }
+    let at = told.iter().position(|word| word == "stopping").unwrap();
+    assert!((1_000..1_100).contains(&at), "after {at}, before all that the agent said");
+    assert_eq!(told.iter().filter(|word| word.starts_with("m2.0 +")).count(), 5_000);
 }

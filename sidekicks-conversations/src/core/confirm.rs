@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 
 use crate::wish::Setting;
 
-/// A mode or a model that the agent said yes to, until it begins to answer.
+/// A mode or a model that the agent was asked for, until it begins to answer a prompt.
 #[derive(Debug)]
 pub(super) struct Confirmation {
     setting: Setting,
     wanted: String,
     /// It is one of those that the agent offers, so that its yes is enough.
     offered: bool,
-    /// What the agent has told of since.
+    /// What the agent has told of since it was asked.
     said: Option<String>,
 }
 
@@ -31,14 +31,14 @@ impl Confirmation {
         &self.setting
     }
 
-    /// It may have told it before it said yes.
-    pub(super) fn said_if(&mut self, current: Option<String>) {
-        self.said = current.filter(|current| *current == self.wanted);
-    }
-
     /// The agent tells what is so.
     pub(super) fn said(&mut self, current: String) {
         self.said = Some(current);
+    }
+
+    /// Whether the agent has told what is so.
+    pub(super) fn was_told(&self) -> bool {
+        self.said.is_some()
     }
 
     /// The code and the particulars of what there is to say, if something is not as it was asked for.

@@ -28,6 +28,14 @@ fn offered<'a>(transcript: &'a Transcript, models: &'a Models) -> Offered<'a> {
     Offered { modes: transcript.modes.as_ref(), options: &transcript.config_options, models }
 }
 
+impl Session {
+    /// It is asked for this.
+    fn is_asked_for(&mut self, setting: &Setting, offered: bool) {
+        self.confirmations.retain(|known| !known.is_of(setting));
+        self.confirmations.push(Confirmation::of(setting, offered));
+    }
+}
+
 impl Core {
     /// Sets up the session, if there is something to be set; then sends the prompt.
     pub(super) fn ready(&mut self) {
@@ -38,8 +46,11 @@ impl Core {
             let Some(session @ Session { id: Some(_), .. }) = &mut self.session else { return };
             let Some(setting) = wish.beyond(&session.asked) else { return self.prompt() };
             let transcript = self.common.hub.transcript(&self.agent);
-            match setting.plan(offered(&transcript, &session.models)) {
+            let offered = offered(&transcript, &session.models);
+            match setting.plan(offered) {
                 Plan::Ask(way) => {
+                    let known = setting.is_among(offered);
+                    session.is_asked_for(&setting, known);
                     let number = self.number();
                     if let Some(turn) = &mut self.turn {
                         turn.stage = Stage::Setting(number, setting, way);
@@ -90,25 +101,22 @@ impl Core {
     fn was_set(&mut self, setting: Setting, way: &Way, answer: Vec<SessionConfigOption>) {
         let transcript = self.common.hub.transcript(&self.agent);
         let Some(session) = &mut self.session else { return };
-        let before = offered(&transcript, &session.models);
-        let mut confirmation = Confirmation::of(&setting, !setting.others(before).is_empty());
-        confirmation.said_if(setting.current(before));
+        let told = session.confirmations.iter().any(|known| known.is_of(&setting) && known.was_told());
         let (mut offer, mut options) = (Offer::default(), transcript.config_options.clone());
         match way {
+            Way::Option(..) if !answer.is_empty() => options = answer,
+            _ if told => {} // It told itself what is so.
+            Way::Option(id, value) => wish::put(&mut options, id, value),
             Way::Mode(mode) => {
                 let modes = transcript.modes.as_ref().filter(|modes| modes.current_mode_id != *mode);
                 offer.modes = modes.map(|modes| Some(wish::in_mode(Some(modes), mode.clone())));
             }
             Way::Model(model) => session.models.set(model),
-            Way::Option(..) if !answer.is_empty() => options = answer,
-            Way::Option(id, value) => wish::put(&mut options, id, value),
         }
         if options != transcript.config_options {
             offer.config_options = Some(options);
         }
-        session.confirmations.retain(|known| !known.is_of(&setting));
-        session.asked.set(setting.clone());
-        session.confirmations.push(confirmation);
+        session.asked.set(setting);
         drop(transcript);
         if matches!(way, Way::Option(..)) {
             self.hear_confirmations(&offer);
@@ -178,14 +186,12 @@ impl Core {
             };
         };
         match setting.plan(offered) {
-            Plan::Ask(way) => Ok(Some(Errand {
-                connector: profile.connector,
-                generation: session.generation,
-                session: id,
-                way,
-                number: session.number,
-                setting,
-            })),
+            Plan::Ask(way) => {
+                let (generation, number) = (session.generation, session.number);
+                let known = setting.is_among(offered);
+                self.session.iter_mut().for_each(|session| session.is_asked_for(&setting, known));
+                Ok(Some(Errand { connector: profile.connector, generation, session: id, way, number, setting }))
+            }
             Plan::NotOffered(offered) => Err(RequestError::NotOffered { offered }),
             Plan::Nothing => {
                 self.session.iter_mut().for_each(|session| session.asked.set(setting.clone()));

@@ -5,11 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, sleep};
 
 use super::log::{Gone, Place};
-use super::{Shared, State};
+use super::{Look, Shared, State};
 use crate::event::Event;
 
 /// The events of all conversations, in order.
@@ -26,14 +25,6 @@ pub struct Subscription {
     drawn: Option<Instant>,
 }
 
-/// What there is to read at a moment.
-enum Look {
-    Event(Arc<Event>),
-    Nothing,
-    /// Nothing, for ever.
-    Over,
-}
-
 impl Subscription {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         // Everything as it is, and what comes after it: under one lock, so that nothing is between them.
@@ -45,18 +36,18 @@ impl Subscription {
 
     /// The next event; `None` when there can be none any more. Cancel-safe.
     pub async fn next(&mut self) -> Option<Arc<Event>> {
-        // A reader that has much to read must not keep others from running.
-        consume_budget().await;
-        loop {
-            let shared = Arc::clone(&self.shared);
-            // Made before we look, so that it hears of everything that we do not see.
-            let news = shared.news.notified();
-            match self.look() {
-                Look::Event(event) => return Some(event),
-                Look::Nothing => news.await,
-                Look::Over => return None,
-            }
-        }
+        let Self { shared, place, resets, .. } = self;
+        shared
+            .read(|state| {
+                if resets.is_empty() {
+                    match state.log.next(place) {
+                        Ok(event) => return Look::at(event, state.over),
+                        Err(Gone) => *resets = state.catch_up(place),
+                    }
+                }
+                Look::at(resets.pop_front(), state.over)
+            })
+            .await
     }
 
     /// Everything that happened since the last batch, at most once per `period`, with neighbouring changes of one part
@@ -76,21 +67,6 @@ impl Subscription {
         }
         self.drawn = Some(Instant::now());
         Some(batch)
-    }
-
-    fn look(&mut self) -> Look {
-        if let Some(reset) = self.resets.pop_front() {
-            return Look::Event(reset);
-        }
-        let mut state = self.shared.lock();
-        match state.log.next(&mut self.place) {
-            Ok(Some(event)) => return Look::Event(event),
-            Ok(None) if state.over => return Look::Over,
-            Ok(None) => return Look::Nothing,
-            Err(Gone) => {}
-        }
-        self.resets = state.catch_up(&mut self.place);
-        self.resets.pop_front().map_or(Look::Nothing, Look::Event)
     }
 
     /// Takes all that there is.

@@ -38,9 +38,9 @@ pub(super) fn brought(event: &Event, before: &Transcript) -> usize {
 
 fn of_part(part: &Part, before: Option<&Part>) -> usize {
     match (part, before) {
-        (Part::Text { text }, Some(Part::Text { text: known }))
-        | (Part::Thought { text }, Some(Part::Thought { text: known })) => text.grown_from(known),
-        (Part::Text { text } | Part::Thought { text }, _) => text.len(),
+        (Part::Text { text, .. }, Some(Part::Text { text: known, .. }))
+        | (Part::Thought { text, .. }, Some(Part::Thought { text: known, .. })) => text.grown_from(known),
+        (Part::Text { text, .. } | Part::Thought { text, .. }, _) => text.len(),
         (Part::Tool(tool), Some(Part::Tool(known))) => of_tool(tool, known),
         (Part::Tool(tool), _) => of_tool(tool, &ToolPart::default()),
         (Part::Plan { entries }, _) => entries.iter().map(|entry| size_of_val(entry) + entry.content.len()).sum(),
@@ -123,7 +123,7 @@ mod tests {
             ("output in place of another", delta(None, Some(part(other))), 100),
             ("an input", delta(None, Some(part(given))), 100),
             ("a message that ends", whole(part(known)), 0),
-            ("a message that differs", whole(Part::Text { text: long.as_str().into() }), 100),
+            ("a message that differs", whole(Part::text(&long)), 100),
             ("a reset", Event::Reset(Arc::new(before.clone())), 0),
         ];
         for (name, event, kib) in cases {
