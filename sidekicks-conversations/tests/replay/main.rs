@@ -2,23 +2,25 @@
 //!
 //! The recordings are not part of this project. They are looked for in `transcripts` under `SIDEKICKS_AGENT_TOOLS`; each is
 //! `AGENT/SCENARIO.jsonl`. What comes of them is kept here as its shape alone: no text, title, id, name or command, since
-//! those are other people's. What cannot be replayed, and why, is told by [`recording::LeftOut`].
+//! those are other people's. What cannot be replayed, and why, is told by [`scene::LeftOut`].
 
 #[path = "../common/mod.rs"]
 mod common;
 mod recording;
+mod scene;
+mod scribe;
 mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use common::Talk;
-use recording::Scene;
+use scene::Scene;
 use serde_json::json;
 use sidekicks_conversations::{Event, Message, Part, Role, Transcript};
 
-/// How many scenes are played, of how many recordings; so many starts of agents are not.
+/// How many scenes there are in how many recordings, and how many starts of agents are not played
+/// ([`recording::NO_PROMPT`]): a loader that finds less is broken.
 const PLAYED: (usize, usize, usize) = (307, 291, 30);
 
 /// The folder of the recordings, if there is one.
@@ -42,7 +44,7 @@ fn entries(folder: &PathBuf) -> BTreeSet<PathBuf> {
 #[tokio::test(start_paused = true)]
 async fn what_real_agents_said_becomes_a_conversation() {
     let Some(folder) = transcripts() else { return };
-    let (mut scenes, mut recordings, mut skipped) = (307, 291, 30);
+    let (mut scenes, mut recordings, mut skipped) = (0, 0, 0);
     let mut left_out = BTreeMap::<_, usize>::new();
     for agent in entries(&folder) {
         let mut lines = Vec::new();
@@ -70,14 +72,15 @@ async fn line(scene: &Scene) -> String {
     let events = talk.told().await; // And the mirror of them equals the conversation.
     let transcript = talk.with.messages();
     check(scene, &transcript, prompts);
-    let messages: Vec<_> = transcript.messages.iter().map(|message| message_word(message)).collect();
+    let questions = scene.questions();
+    let messages: Vec<_> = transcript.messages.iter().map(|message| message_word(message, &questions)).collect();
     let mut line = format!("{}: {}", scene.name, messages.join(" | "));
-    line += &offer(&talk, &transcript);
+    line += &offer(&transcript);
     let settled = events.iter().filter_map(|event| match &**event {
         Event::PermissionResolved { outcome, by, .. } => Some(format!("{} by {}", word(outcome), word(by))),
         _ => None,
     });
-    let settled = counted(settled);
+    let settled = counted(settled, ", ");
     if !settled.is_empty() {
         line += &format!("; permissions {settled}");
     }
@@ -103,12 +106,13 @@ fn check(scene: &Scene, transcript: &Transcript, prompts: usize) {
         "session_info_update",
         "usage_update",
     ];
+    const ENDED: [&str; 4] = ["completed", "failed", "cancelled", "unfinished"];
     let name = &scene.name;
     for part in transcript.messages.iter().flat_map(|message| &message.parts) {
         match part {
             Part::Other(other) => assert!(!KNOWN.contains(&other.r#type.as_str()), "{name}: {} is known", other.r#type),
             Part::Tool(tool) => {
-                assert!(!matches!(tool.status.as_str(), "pending" | "in_progress"), "{name}: a tool is left open");
+                assert!(ENDED.contains(&tool.status.as_str()), "{name}: a tool is left {}", tool.status)
             }
             _ => {}
         }
@@ -123,12 +127,18 @@ fn check(scene: &Scene, transcript: &Transcript, prompts: usize) {
     assert!(answered.windows(2).all(|pair| pair[0] != pair[1]), "{name}: each prompt is answered once");
 }
 
-fn message_word(message: &Message) -> String {
-    let parts = counted(message.parts.iter().map(|part| match part {
-        Part::Tool(tool) => format!("tool:{}", tool.status),
-        Part::Plan { entries, .. } => format!("plan:{}", entries.len()),
-        other => word(&other.kind()),
-    }));
+fn message_word(message: &Message, questions: &[String]) -> String {
+    let parts = counted(
+        message.parts.iter().map(|part| match part {
+            Part::Tool(tool) if questions.iter().any(|question| tool.output == question.as_str()) => {
+                format!("tool:{} with its question as output", tool.status)
+            }
+            Part::Tool(tool) => format!("tool:{}", tool.status),
+            Part::Plan { entries, .. } => format!("plan:{}", entries.len()),
+            other => word(&other.kind()),
+        }),
+        " ",
+    );
     let role = match message.role {
         Role::Agent if message.reply_to.is_none() => "late".to_owned(),
         role => word(&role),
@@ -156,7 +166,7 @@ fn message_word(message: &Message) -> String {
 }
 
 /// What the agent told of its session.
-fn offer(talk: &Talk, transcript: &Transcript) -> String {
+fn offer(transcript: &Transcript) -> String {
     let mut words = String::new();
     let mut add = |word: &str, count: usize| {
         if count > 0 {
@@ -171,7 +181,6 @@ fn offer(talk: &Talk, transcript: &Transcript) -> String {
             words += &format!("; {word}");
         }
     }
-    assert_eq!(*talk.with.agent(), transcript.agent);
     words
 }
 
@@ -180,7 +189,7 @@ fn word(value: &impl serde::Serialize) -> String {
 }
 
 /// Words in their order; one that comes several times in a row is counted.
-fn counted(words: impl Iterator<Item = String>) -> String {
+fn counted(words: impl Iterator<Item = String>, between: &str) -> String {
     let mut runs: Vec<(String, usize)> = Vec::new();
     for word in words {
         match runs.last_mut() {
@@ -189,5 +198,5 @@ fn counted(words: impl Iterator<Item = String>) -> String {
         }
     }
     let run = |(word, count): (String, usize)| if count == 1 { word } else { format!("{word}*{count}") };
-    runs.into_iter().map(run).collect::<Vec<_>>().join(" ")
+    runs.into_iter().map(run).collect::<Vec<_>>().join(between)
 }

@@ -10,7 +10,7 @@ use sidekicks_acp::testing::Peer;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::common::{PATIENCE, Talk, settled, talk};
-use crate::recording::{Act, Scene, Step};
+use crate::scene::{Act, Scene, Step};
 
 /// What the agent tells the test.
 enum Cue {
