@@ -1,0 +1,96 @@
+//! What of a recording is played to one conversation.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// What is played in one conversation: one session of one start of an agent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scene {
+    /// The scenario, and which part of it where it has several.
+    pub(crate) name: String,
+    /// What is said first; that starts the agent.
+    pub(crate) opening: Value,
+    pub(crate) steps: Vec<Step>,
+    /// Whether the agent leaves at the end, as one does that is killed in a turn.
+    pub(crate) leaves: bool,
+    pub(crate) left_out: BTreeSet<LeftOut>,
+}
+
+impl Scene {
+    /// The texts with which the agent asks for permission, each as one.
+    pub(crate) fn questions(&self) -> Vec<String> {
+        let asked = |step: &Step| match step {
+            Step::Send(message) => message["params"]["toolCall"]["content"].as_array().cloned(),
+            _ => None,
+        };
+        let text = |content: Vec<Value>| {
+            content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n")
+        };
+        self.steps.iter().filter_map(asked).map(text).filter(|text| !text.is_empty()).collect()
+    }
+}
+
+/// What comes next.
+#[derive(Debug, Clone)]
+pub(crate) enum Step {
+    /// The agent waits for a message of this method. The recorded client's had this id.
+    Expect(&'static str, Value),
+    /// The agent answers the message that the recorded client sent with this id.
+    Reply(Value, Value),
+    /// The agent sends this.
+    Send(Value),
+    /// The agent writes a line that is no message.
+    Noise(String),
+    /// The agent waits for the answer to its request of this id.
+    Answered(Value),
+    /// The person does something.
+    Person(Act),
+}
+
+/// What a person does.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    Say(Value),
+    Stop,
+    /// Answers the open question at this place with this option.
+    Answer(usize, String),
+}
+
+/// What of a recording has no counterpart, and so is not replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LeftOut {
+    /// A second prompt in a session whose turn runs, and its reply: conversations queue it. What the agent told of it is
+    /// played, since nothing marks it.
+    SecondPrompt,
+    /// Calls that a conversation does not make: modes, options, lists, `session/close`, `authenticate`, mistakes.
+    Calls,
+    /// Files and terminals, which a conversation does not offer; neither the agent's requests nor their answers.
+    ClientMethods,
+    /// A session that was loaded or resumed: conversations open a new one, so this is played as one, without the history
+    /// that came before the reply.
+    History,
+    /// An empty prompt, which a conversation refuses, with what came of it; or one for a session that was never opened.
+    Mistake,
+    /// A cancel while no prompt is pending, which a conversation does not send.
+    IdleCancel,
+    /// Lines that the recorder itself left out, because there were many like them.
+    Unrecorded,
+    /// No prompt reached a session: the person here says something of ours, to see how the opening fails.
+    OurPrompt,
+}
+
+impl LeftOut {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::SecondPrompt => "second prompt",
+            Self::Calls => "other calls",
+            Self::ClientMethods => "client methods",
+            Self::History => "history",
+            Self::Mistake => "mistaken prompts",
+            Self::IdleCancel => "idle cancel",
+            Self::Unrecorded => "unrecorded lines",
+            Self::OurPrompt => "recorded prompt",
+        }
+    }
+}
