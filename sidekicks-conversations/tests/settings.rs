@@ -253,6 +253,7 @@ async fn somebody_chooses_in_and_between_turns_and_before_the_first() {
     assert!(matches!(talk.with.set_mode("yolo").await, Err(RequestError::NotOffered { .. })));
     talk.with.send("2").unwrap();
     talk.until_told("answering").await;
+    common::settled().await;
     assert_eq!(
         *heard.lock().unwrap(),
         [
@@ -261,7 +262,8 @@ async fn somebody_chooses_in_and_between_turns_and_before_the_first() {
             "0: session/set_config_option high",
             "0: session/prompt ",
             "1: session/set_mode ask",
-            "1: session/set_config_option high"
+            "1: session/set_config_option high",
+            "1: session/prompt "
         ]
     );
 }
