@@ -234,13 +234,10 @@ async fn a_prompt_that_was_lost_before_it_was_written_is_sent_once_more() {
     settled().await;
     assert_eq!(talk.agent.calls(), ["release", "borrow", "open"]);
     talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
+    talk.until("answering").await;
     talk.says("Here.");
     talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
-    assert_eq!(
-        talk.until("idle").await,
-        ["answering", "m2.0 +Here.", "m2 agent end_turn", "idle"],
-        "in the answer that was begun"
-    );
+    assert_eq!(talk.until("idle").await, ["m2.0 +Here.", "m2 agent end_turn", "idle"], "in the answer that was begun");
 }
 
 #[tokio::test(start_paused = true)]
