@@ -41,6 +41,8 @@ enum Mention {
     Call,
     /// It goes on.
     Update,
+    /// Somebody is asked whether it may be used.
+    Question,
 }
 
 impl Cursor {
@@ -143,12 +145,9 @@ impl Cursor {
     /// What a question tells of the tool that it is about: some agents announce it in no other way. A bare id that
     /// nobody knows announces nothing.
     pub(crate) fn announce(&mut self, transcript: &Transcript, call: &Value) -> Vec<Event> {
-        let known = call["toolCallId"].as_str().is_some_and(|id| self.tools.contains_key(id));
         let tells = ["title", "kind", "rawInput", "content"].iter().any(|key| !call[*key].is_null());
         match call["toolCallId"].as_str() {
-            Some(id) if !id.is_empty() && tells => {
-                self.tool_call(transcript, call, if known { Mention::Update } else { Mention::Call })
-            }
+            Some(id) if !id.is_empty() && tells => self.tool_call(transcript, call, Mention::Question),
             _ => Vec::new(),
         }
     }
@@ -161,7 +160,7 @@ impl Cursor {
         // Ids are the model's, and some repeat: a call in a later message, of a tool that was done with, is a new one.
         let part = self.tool(transcript, id).filter(|part| {
             let here = self.tools.get(id).map(|known| &known.message) == self.message.as_ref();
-            mention == Mention::Update || here || tool::is_open(&part.status)
+            mention != Mention::Call || here || tool::is_open(&part.status)
         });
         let (mut known, part) = match (self.tools.get(id), part) {
             (Some(known), Some(part)) => (known.clone(), Some(part)),
@@ -173,7 +172,10 @@ impl Cursor {
             }
         };
         let mut next = part.cloned().unwrap_or_default();
-        tool::update(&mut next, &mut known.output, call);
+        match mention {
+            Mention::Call | Mention::Update => tool::update(&mut next, &mut known.output, call),
+            Mention::Question => _ = tool::describe(&mut next, call),
+        }
         let changed = part != Some(&next);
         let event = whole(&transcript.agent, &known.message, known.index, Part::Tool(Arc::new(next)));
         self.tools.insert(id.to_owned(), known);

@@ -121,7 +121,7 @@ impl Permission {
         let params = request.raw.to_value();
         let call = &params["toolCall"];
         let mut part = known.cloned().unwrap_or_default();
-        tool::update(&mut part, &mut tool::Output::default(), call);
+        tool::describe(&mut part, call);
         let action = action(&part);
         let runs = action == Action::RunCommand;
         // Never the title: what is looked into must be what is run.

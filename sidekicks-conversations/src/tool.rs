@@ -18,12 +18,54 @@ pub(crate) enum Output {
     Raw,
     /// What a terminal of the agent shows, told piece by piece in `_meta`.
     Terminal,
+    /// `content` of a call that was open: with some agents no more than what the call is to do.
+    Draft,
     /// `content`, which is made for being shown.
     Content,
 }
 
 /// Takes what `update` says of the call; what it leaves out, or says with `null`, stays as it was.
 pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
+    let is_input = describe(part, update);
+    if let Some(content) = update["content"].as_array() {
+        let text = text_of(content);
+        if is_input {
+            part.set_output("");
+            *from = Output::Nowhere;
+        } else if !text.is_empty() || matches!(from, Output::Draft | Output::Content) {
+            *from = match (text.is_empty(), is_open(&part.status)) {
+                (true, _) => Output::Nowhere,
+                (false, true) => Output::Draft,
+                (false, false) => Output::Content,
+            };
+            part.set_output(&text);
+        }
+    }
+    let raw = &update["rawOutput"];
+    let ended = !is_open(&part.status) && update["content"].is_null();
+    let raw = match from {
+        Output::Nowhere | Output::Raw => output(raw),
+        // What it gave in the end, if that is words and not only particulars.
+        Output::Draft if ended => words(raw).map(str::to_owned),
+        _ => None,
+    };
+    if let Some(text) = raw {
+        *from = Output::Raw;
+        part.set_output(&text);
+    }
+    for text in ["terminal_output", "terminal_output_delta"].iter().filter_map(|key| terminal(update, key)) {
+        match from {
+            Output::Draft | Output::Content => break,
+            Output::Terminal => part.append_output(text),
+            Output::Nowhere | Output::Raw => part.set_output(text),
+        }
+        *from = Output::Terminal;
+    }
+}
+
+/// Takes what is said of the call, but not what it gives: in a question content is said to the person who is asked. Tells
+/// whether the content was the input.
+pub(crate) fn describe(part: &mut ToolPart, update: &Value) -> bool {
     let take = |field: &mut String, key: &str, default: &str| match update[key].as_str() {
         Some(text) => text.clone_into(field),
         None if field.is_empty() => default.clone_into(field),
@@ -36,45 +78,31 @@ pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
     if let Some(input) = update.get("rawInput").filter(|input| !is_nothing(input) || is_nothing(&part.input)) {
         part.input = Arc::new(input.clone());
     }
-    if let Some(content) = update["content"].as_array() {
-        part.diffs = content.iter().filter(|item| item["type"] == "diff").filter_map(diff).collect();
-        let text = content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n");
-        if !text.is_empty() || *from == Output::Content {
-            *from = if text.is_empty() { Output::Nowhere } else { Output::Content };
-            part.set_output(&text);
-        }
-        if let Some(input) = streamed_input(part, &text) {
-            part.input = Arc::new(Value::Object(input));
-        }
-    }
-    if matches!(from, Output::Nowhere | Output::Raw)
-        && let Some(text) = output(&update["rawOutput"])
-    {
-        *from = Output::Raw;
-        part.set_output(&text);
-    }
-    for text in ["terminal_output", "terminal_output_delta"].iter().filter_map(|key| terminal(update, key)) {
-        match from {
-            Output::Content => break,
-            Output::Terminal => part.append_output(text),
-            Output::Nowhere | Output::Raw => part.set_output(text),
-        }
-        *from = Output::Terminal;
-    }
     if let Some(locations) = update["locations"].as_array() {
         part.locations = locations.iter().filter_map(location).collect();
     }
+    let Some(content) = update["content"].as_array() else { return false };
+    part.diffs = content.iter().filter(|item| item["type"] == "diff").filter_map(diff).collect();
+    let input = streamed_input(part, &text_of(content));
+    let is_input = input.is_some();
+    input.into_iter().for_each(|input| part.input = Arc::new(Value::Object(input)));
+    is_input
 }
 
 fn is_nothing(input: &Value) -> bool {
     input.is_null() || *input == Value::Object(Map::new())
 }
 
+fn text_of(content: &[Value]) -> String {
+    content.iter().filter_map(|item| item["content"]["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
 /// Some agents tell the input of a call as its content while it is open, a growing piece of JSON, and in no other way.
 fn streamed_input(part: &ToolPart, text: &str) -> Option<Map<String, Value>> {
     let text = text.trim();
     let may_be = is_open(&part.status) && is_nothing(&part.input) && text.starts_with('{') && text.ends_with('}');
-    if may_be { serde_json::from_str(text).ok() } else { None }
+    let input: Option<Map<String, Value>> = if may_be { serde_json::from_str(text).ok() } else { None };
+    input.filter(|input| !input.is_empty())
 }
 
 /// Some agents run their own terminals, and tell here what they show.
@@ -142,23 +170,27 @@ fn location(item: &Value) -> Option<Location> {
     Some(Location { path: item["path"].as_str()?.to_owned(), line: item["line"].as_u64() })
 }
 
-/// The text in what a tool gave: agents send a string, an object with it under one of a few names, or a list.
+/// The text in what a tool gave; where there is only something else, that as JSON.
 fn output(raw: &Value) -> Option<String> {
-    match raw {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Object(fields) if fields.is_empty() => None,
+    let nothing = match raw {
+        Value::Null => true,
+        // How a command ended is no output of it.
         Value::Object(fields) => {
-            let known = ["output", "formatted_output", "aggregated_output", "stdout", "content", "result", "stderr"];
-            let mut texts = known.iter().filter_map(|key| fields.get(*key).and_then(Value::as_str));
-            let first = texts.next();
-            let text = first.filter(|text| !text.is_empty()).or(texts.find(|text| !text.is_empty())).or(first);
-            // How a command ended is no output of it.
-            let ended = ["exitCode", "exit_code", "exitStatus"].iter().any(|key| fields.contains_key(*key));
-            text.map(str::to_owned).or_else(|| if ended { None } else { serde_json::to_string_pretty(raw).ok() })
+            fields.is_empty() || ["exitCode", "exit_code", "exitStatus"].iter().any(|key| fields.contains_key(*key))
         }
-        other => serde_json::to_string_pretty(other).ok(),
-    }
+        _ => false,
+    };
+    let in_full = || if nothing { None } else { serde_json::to_string_pretty(raw).ok() };
+    words(raw).map(str::to_owned).or_else(in_full)
+}
+
+/// Agents send a string, or an object with it under one of a few names.
+fn words(raw: &Value) -> Option<&str> {
+    let Value::Object(fields) = raw else { return raw.as_str() };
+    let known = ["output", "formatted_output", "aggregated_output", "stdout", "content", "result", "stderr"];
+    let mut texts = known.iter().filter_map(|key| fields.get(*key).and_then(Value::as_str));
+    let first = texts.next();
+    first.filter(|text| !text.is_empty()).or(texts.find(|text| !text.is_empty())).or(first)
 }
 
 #[cfg(test)]
@@ -241,6 +273,12 @@ mod tests {
             (vec![shell.clone(), terminal("a\n"), terminal("b\n"), shell, raw("all")], "a\nb\n"),
             (vec![raw("early"), delta("a"), delta("b")], "ab"),
             (vec![content("shown"), delta("b")], "shown"),
+            // What the call is to do; then what it gave.
+            (vec![content("Runs make"), json!({"status": "completed", "rawOutput": "made"})], "made"),
+            (vec![content("Runs make"), json!({"status": "completed"}), raw("made")], "made"),
+            (vec![content("made"), json!({"status": "completed", "rawOutput": {"exitCode": 0, "files": 3}})], "made"),
+            (vec![content("made"), json!({"status": "completed", "rawOutput": {"took": 3}})], "made"),
+            (vec![content("made"), json!({"status": "completed", "content": null, "rawOutput": ["made"]})], "made"),
         ];
         for (updates, expected) in cases {
             let (mut part, mut from) = (ToolPart::default(), Output::default());

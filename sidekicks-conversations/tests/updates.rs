@@ -185,7 +185,7 @@ async fn the_ids_of_tools_may_repeat_in_a_later_turn() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_agent_says_before_the_first_prompt_begins_its_answer() {
+async fn what_an_agent_says_before_the_first_prompt_is_no_answer_to_it() {
     let mut talk = talk(async |mut peer: Peer| {
         peer.shake_hands().await;
         let open = peer.expect("session/new").await;
@@ -197,5 +197,10 @@ async fn what_an_agent_says_before_the_first_prompt_begins_its_answer() {
     talk.with.send("Go").unwrap();
     talk.idle().await;
     talk.told().await;
-    assert_eq!(talk.answer().parts.iter().map(part_word).collect::<Vec<_>>(), ["text Welcome. Hello."]);
+    assert_eq!(talk.answer().parts.iter().map(part_word).collect::<Vec<_>>(), ["text Hello."]);
+    let notice = &talk.with.messages().messages[1];
+    assert_eq!(
+        (notice.code.as_deref(), &notice.params.as_ref().unwrap()["text"]),
+        (Some("notice"), &json!("Welcome. "))
+    );
 }
