@@ -105,7 +105,13 @@ pub(crate) async fn readers(readers: usize, times: usize) -> Duration {
     let tasks: Vec<_> = (1..readers)
         .map(|_| {
             let mut events = talk.all.subscribe();
-            tokio::spawn(async move { while events.next().await.is_some() {} })
+            tokio::spawn(async move {
+                let mut read = 0;
+                while let Some(event) = events.next().await {
+                    read += usize::from(matches!(*event, Event::MessageDelta { .. }));
+                }
+                assert_eq!(read, times, "nobody falls behind");
+            })
         })
         .collect();
     let (mut took, mut at) = (Duration::ZERO, 0);
