@@ -115,8 +115,8 @@ pub struct Options {
     /// How long an agent that works may say nothing at all until
     /// [`TurnState::silent_since`](crate::TurnState::silent_since) tells so. `Duration::MAX` is never. Default: 60 seconds.
     pub silence: Duration,
-    /// How many events a subscriber may be behind before it gets a reset, at least 1; rounded up to a power of two.
-    /// Default: 4096.
+    /// How many events a subscriber may be behind before it gets a reset, at least 1. One that is 16 MiB behind gets one
+    /// too. Default: 4096.
     pub backlog: usize,
     /// The time of day, in milliseconds since the Unix epoch. Default: the system's.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,

@@ -1,6 +1,7 @@
 //! Where everything that happens is applied and told, under one lock.
 
 mod follower;
+mod kept;
 mod log;
 mod queues;
 mod subscription;
@@ -15,6 +16,7 @@ use tokio::task::coop::consume_budget;
 
 pub use self::follower::Follower;
 pub(crate) use self::follower::Room;
+use self::kept::Kept;
 use self::log::Log;
 use self::queues::Queues;
 pub use self::subscription::Subscription;
@@ -36,7 +38,7 @@ struct Shared {
 }
 
 struct State {
-    transcripts: Vec<Arc<Transcript>>,
+    conversations: Vec<Kept>,
     log: Log,
     queues: Queues,
     /// The hub is gone: nothing happens any more.
@@ -58,7 +60,7 @@ impl Hub {
     /// A subscriber that is more than `backlog` events behind gets a reset.
     pub(crate) fn new(backlog: usize) -> Self {
         let log = Log::new(backlog.clamp(*BACKLOGS.start(), *BACKLOGS.end()));
-        let state = State { transcripts: Vec::new(), log, queues: Queues::default(), over: false };
+        let state = State { conversations: Vec::new(), log, queues: Queues::default(), over: false };
         Self { shared: Arc::new(Shared { state: Mutex::new(state), news: Notify::new(), room: Notify::new() }) }
     }
 
@@ -68,9 +70,10 @@ impl Hub {
         if state.knows(agent) {
             return;
         }
-        let transcript = Arc::new(Transcript::new(agent.clone()));
-        state.transcripts.push(Arc::clone(&transcript));
-        state.tell(Event::Reset(transcript), 0);
+        let kept = Kept::new(agent.clone());
+        let reset = Event::Reset(kept.snapshot());
+        state.conversations.push(kept);
+        state.tell(reset, 0);
         drop(state);
         self.shared.news.notify_waiters();
     }
@@ -83,7 +86,7 @@ impl Hub {
     pub(crate) fn remove(&self, agent: &AgentName) {
         let mut state = self.shared.lock();
         if state.knows(agent) {
-            state.transcripts.retain(|transcript| transcript.agent != *agent);
+            state.conversations.retain(|kept| kept.agent() != agent);
             state.tell(Event::Reset(Arc::new(forgotten(agent))), 0);
             drop(state);
             self.shared.news.notify_waiters();
@@ -94,12 +97,9 @@ impl Hub {
     pub(crate) fn publish(&self, event: Event) {
         let mut state = self.shared.lock();
         let followed = state.is_followed();
-        let Some(transcript) = state.transcripts.iter_mut().find(|transcript| transcript.agent == *event.agent())
-        else {
-            return;
-        };
-        let weight = if followed { weight::brought(&event, transcript) } else { 0 };
-        Arc::make_mut(transcript).apply(&event);
+        let Some(kept) = state.conversations.iter_mut().find(|kept| kept.agent() == event.agent()) else { return };
+        let weight = if followed { kept.weight(&event) } else { 0 };
+        kept.apply(&event);
         state.tell(event, weight);
         drop(state);
         // Outside the lock, so that those who wake can have it.
@@ -162,12 +162,12 @@ impl Shared {
 
 impl State {
     fn transcript(&self, agent: &AgentName) -> Arc<Transcript> {
-        let found = self.transcripts.iter().find(|transcript| transcript.agent == *agent);
-        found.map_or_else(|| Arc::new(forgotten(agent)), Arc::clone)
+        let found = self.conversations.iter().find(|kept| kept.agent() == agent);
+        found.map_or_else(|| Arc::new(forgotten(agent)), Kept::snapshot)
     }
 
     fn knows(&self, agent: &AgentName) -> bool {
-        self.transcripts.iter().any(|transcript| transcript.agent == *agent)
+        self.conversations.iter().any(|kept| kept.agent() == agent)
     }
 
     fn is_followed(&self) -> bool {

@@ -71,21 +71,24 @@ impl Transcript {
     ///
     /// An event of another agent changes nothing, nor does a delta for a message that is not there.
     pub fn apply(&mut self, event: &Event) {
+        let place = message_of(event).and_then(|id| self.messages.iter().rposition(|known| known.id == *id));
+        self.apply_at(event, place);
+    }
+
+    /// The same, where the place of the message that it is about is known, or that it is not there.
+    pub(crate) fn apply_at(&mut self, event: &Event, place: Option<usize>) {
         if *event.agent() != self.agent {
             return;
         }
         match event {
             Event::Reset(whole) => *self = Self::clone(whole),
-            Event::MessageUpdated { message, .. } => {
-                match self.messages.iter_mut().rev().find(|known| known.id == message.id) {
-                    Some(known) => *known = Arc::clone(message),
-                    None => self.messages.push(Arc::clone(message)),
-                }
-            }
-            Event::MessageDelta { message_id, index, kind, text, part, .. } => {
-                let Some(message) = self.messages.iter_mut().rev().find(|known| known.id == *message_id) else {
-                    return;
-                };
+            Event::MessageUpdated { message, .. } => match place {
+                Some(place) => self.messages[place] = Arc::clone(message),
+                None => self.messages.push(Arc::clone(message)),
+            },
+            Event::MessageDelta { index, kind, text, part, .. } => {
+                let Some(place) = place else { return };
+                let message = &mut self.messages[place];
                 let parts = &mut Arc::make_mut(message).parts;
                 let next = parts.len();
                 match (parts.get_mut(*index), text, part) {
@@ -108,6 +111,15 @@ impl Transcript {
                 take(&mut self.title, &offer.title);
             }
         }
+    }
+}
+
+/// The message that an event is about.
+pub(crate) fn message_of(event: &Event) -> Option<&MessageId> {
+    match event {
+        Event::MessageUpdated { message, .. } => Some(&message.id),
+        Event::MessageDelta { message_id, .. } => Some(message_id),
+        _ => None,
     }
 }
 

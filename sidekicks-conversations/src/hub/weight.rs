@@ -6,30 +6,28 @@ use serde_json::Value;
 use sidekicks_acp::schema::EmbeddedResourceResource;
 
 use crate::event::Event;
+use crate::message::Message;
 use crate::part::{Diff, Part, ToolPart};
-use crate::transcript::Transcript;
 
 /// An event and its place, with the little that is in every one.
 const EVENT: usize = 256;
 
-/// How many bytes `event` brings that are not in `before`, about: what it shares with the conversation is there anyway,
-/// so that a message that ends weighs little, and a tool whose output grows as much as it grew by.
-pub(super) fn brought(event: &Event, before: &Transcript) -> usize {
-    let known = |id| before.message(id).map(|message| message.parts.as_slice()).unwrap_or_default();
+/// How many bytes `event` brings that are not in the message it is about as that was before, about: what it shares with the
+/// conversation is there anyway, so that a message that ends weighs little, and a tool whose output grows as much as it
+/// grew by.
+pub(super) fn brought(event: &Event, before: Option<&Message>) -> usize {
+    let known = before.map(|message| message.parts.as_slice()).unwrap_or_default();
     let bytes = match event {
-        Event::MessageDelta { message_id, index, text, part, .. } => {
-            let part = part.as_ref().map_or(0, |part| of_part(part, known(message_id).get(*index)));
+        Event::MessageDelta { index, text, part, .. } => {
+            let part = part.as_ref().map_or(0, |part| of_part(part, known.get(*index)));
             text.as_ref().map_or(0, String::len) + part
         }
-        Event::MessageUpdated { message, .. } => {
-            let known = known(&message.id);
-            message
-                .parts
-                .iter()
-                .enumerate()
-                .map(|(index, part)| size_of::<Part>() + of_part(part, known.get(index)))
-                .sum()
-        }
+        Event::MessageUpdated { message, .. } => message
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(index, part)| size_of::<Part>() + of_part(part, known.get(index)))
+            .sum(),
         Event::Reset(whole) => whole.messages.len() * size_of::<usize>(),
         _ => 0,
     };
@@ -78,20 +76,15 @@ fn of_value(value: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Message, Role};
+    use crate::message::Role;
     use crate::part::PartKind;
+    use crate::transcript::Transcript;
     use serde_json::json;
 
     const KIB: usize = 1024;
 
     fn tool(output: &str) -> ToolPart {
         ToolPart { output: output.into(), ..ToolPart::default() }
-    }
-
-    fn transcript(part: Part) -> Transcript {
-        let mut transcript = Transcript::new("a".into());
-        transcript.messages = vec![Arc::new(message(part))];
-        transcript
     }
 
     fn message(part: Part) -> Message {
@@ -115,7 +108,7 @@ mod tests {
         given.input = Arc::new(json!({"command": [long]}));
         let whole = |part: Part| Event::MessageUpdated { agent: "a".into(), message: Arc::new(message(part)) };
         let part = |tool: ToolPart| Part::Tool(Arc::new(tool));
-        let before = transcript(part(known.clone()));
+        let before = message(part(known.clone()));
         let cases = [
             ("a fragment", delta(Some(long[..10 * KIB].to_owned()), None), 10),
             ("a tool that goes on", delta(None, Some(part(busy))), 0),
@@ -124,10 +117,10 @@ mod tests {
             ("an input", delta(None, Some(part(given))), 100),
             ("a message that ends", whole(part(known)), 0),
             ("a message that differs", whole(Part::text(&long)), 100),
-            ("a reset", Event::Reset(Arc::new(before.clone())), 0),
+            ("a reset", Event::Reset(Arc::new(Transcript::new("a".into()))), 0),
         ];
         for (name, event, kib) in cases {
-            let weight = brought(&event, &before);
+            let weight = brought(&event, Some(&before));
             assert!((kib * KIB..(kib + 1) * KIB).contains(&weight), "{name}: {weight}");
         }
     }
