@@ -94,20 +94,13 @@ fn without_links(doc: &str) -> String {
     {
         plain += before;
         let target = after.strip_prefix('(').and_then(|after| after.split_once(')'));
-        rest = match target {
-            Some((target, after)) if !target.contains("://") => {
-                plain += text;
-                after
-            }
-            None if text.starts_with('`') => {
-                plain += text;
-                after
-            }
-            _ => {
-                plain.extend(["[", text, "]"]);
-                after
-            }
+        let (bare, after) = match target {
+            Some((target, after)) if !target.contains("://") => (true, after),
+            Some(_) => (false, after),
+            None => (text.starts_with('`'), after),
         };
+        plain.extend(if bare { ["", text, ""] } else { ["[", text, "]"] });
+        rest = after;
     }
     plain + rest
 }
