@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Cheap to clone. Any text is taken: which names a configuration file allows is that file's business.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentName(Arc<str>);
 

@@ -17,6 +17,7 @@ use crate::transcript::Transcript;
 /// Serialised as `{"event": NAME, "payload": {…}}`, with camelCase keys. Applying the events that follow a
 /// [`Reset`](Self::Reset) to it, by [`Transcript::apply`], gives the conversation as it is now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(tag = "event", content = "payload", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Event {
@@ -103,6 +104,7 @@ pub enum Event {
 
 /// The turn of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TurnState {
@@ -130,6 +132,7 @@ pub const LOOP_THRESHOLD: u32 = 3;
 
 /// What a turn is at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TurnPhase {
@@ -154,6 +157,7 @@ pub enum TurnPhase {
 /// that there are no modes any more and that the title is new, and nothing of commands. There, as here, an empty list of
 /// commands or options says that there are none any more.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Offer {
@@ -162,12 +166,14 @@ pub struct Offer {
     pub commands: Option<Vec<AvailableCommand>>,
     /// The modes it can be in; `Some(None)`, in JSON `null`, where it has none any more.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[cfg_attr(feature = "schemars", schemars(extend("x-null" = true)))]
     pub modes: Option<Option<SessionModeState>>,
     /// What can be chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_options: Option<Vec<SessionConfigOption>>,
     /// What the agent calls the conversation; `Some(None)`, in JSON `null`, where it calls it nothing any more.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[cfg_attr(feature = "schemars", schemars(extend("x-null" = true)))]
     pub title: Option<Option<String>>,
 }
 
@@ -178,6 +184,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
 
 /// How a question was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
@@ -189,6 +196,7 @@ pub enum Outcome {
 
 /// Who or what settled a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResolvedBy {

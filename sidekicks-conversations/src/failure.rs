@@ -11,6 +11,7 @@ use sidekicks_acp::{AgentError, CallError, ConnectError, End, ExitStatus, Phase,
 ///
 /// Texts of the agent (`message`, `stderr`, `data`) may hold control characters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Failure {

@@ -95,6 +95,8 @@
 //! Every event is `{"event": NAME, "payload": {…}}` and is read back as what it was, so a web page or another process
 //! can hold the mirror. Keys are camelCase; values are the protocol's own words. What has no value is absent; only in
 //! `usage:changed` and `agent:changed`, where absent is what did not change, `null` says that there is none any more.
+//! Their JSON Schema is the file `events.schema.json` of this package, and with the feature `schemars` what
+//! `Event::schema` gives. It allows properties that it does not know, since a later version may add some.
 //!
 //! ```json
 //! {"event":"conversation:reset","payload":{"agent":"a","messages":[],"busy":false,"queued":0,"phase":"idle","failedTools":0,"permissions":[],"commands":[],"configOptions":[]}}
@@ -156,6 +158,8 @@ mod message;
 mod part;
 mod permission;
 mod prompt;
+#[cfg(feature = "schemars")]
+mod schema;
 mod task;
 mod text;
 mod tool;

@@ -9,6 +9,7 @@ use crate::part::Part;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema), schemars(rename = "MessageRole"))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
@@ -22,6 +23,7 @@ pub enum Role {
 
 /// One message of a conversation, made of parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Message {
@@ -47,8 +49,8 @@ pub struct Message {
     /// calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
-    /// What the agent called it, where that is not [`stop_reason`](Self::stop_reason): its own word, or the text of the
-    /// error with which it answered a cancel.
+    /// What the agent called it, where that is not the [stop reason](Self::stop_reason): its own word, or the text of
+    /// the error with which it answered a cancel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_stop_reason: Option<String>,
     /// What went wrong.

@@ -10,6 +10,7 @@ use crate::text::Text;
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Part {
@@ -53,6 +54,7 @@ pub enum Part {
 
 /// The kind of a part, as in its JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each is the kind of the Part of the same name")]
@@ -70,6 +72,7 @@ pub enum PartKind {
 
 /// Something that this version does not know, as the agent sent it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct OtherPart {
     /// The agent's word for it.
@@ -82,6 +85,7 @@ pub struct OtherPart {
 ///
 /// A new version of it shares with the one before what did not change, and of an output that grew what was there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolPart {
@@ -118,6 +122,7 @@ pub struct ToolPart {
 
 /// A change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Diff {
@@ -132,6 +137,7 @@ pub struct Diff {
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Location {
     /// The file.
@@ -143,6 +149,7 @@ pub struct Location {
 
 /// One step of a plan. Words that ACP does not know are kept as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PlanEntry {
     /// What is to be done.

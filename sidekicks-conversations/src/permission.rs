@@ -15,6 +15,7 @@ use crate::tool;
 ///
 /// What the connection calls *settled* is told here as [`PermissionResolved`](crate::Event::PermissionResolved).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Permission {
@@ -50,6 +51,7 @@ pub struct Permission {
 
 /// What an agent wants to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names say it")]
@@ -67,6 +69,7 @@ pub enum Action {
 
 /// One answer that can be given: a [`PermissionOption`] of `sidekicks-acp`, as data that can be written and read back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Choice {
     /// What is given to [`Conversation::answer`](crate::Conversation::answer).
@@ -79,6 +82,7 @@ pub struct Choice {
 
 /// Something that may destroy data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Danger {
     /// Why, one of [`DANGER_CODES`].
@@ -93,6 +97,7 @@ pub struct Danger {
 
 /// How sure a danger is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DangerLevel {

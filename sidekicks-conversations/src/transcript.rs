@@ -14,6 +14,7 @@ use crate::permission::Permission;
 
 /// A conversation as it is at one moment; the payload of `conversation:reset`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Transcript {

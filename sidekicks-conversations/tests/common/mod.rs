@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
+#[cfg(feature = "schemars")]
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -139,6 +141,8 @@ impl Talk {
 
     fn hear(&mut self, event: Arc<Event>) {
         let json = serde_json::to_value(&event).expect("an event is JSON");
+        #[cfg(feature = "schemars")]
+        assert_schema(&json);
         let read: Event = serde_json::from_value(json.clone()).unwrap_or_else(|error| panic!("{error}: {json}"));
         assert_eq!(read, *event, "what is written is read");
         if let Event::MessageUpdated { message, .. } = &*event
@@ -148,6 +152,18 @@ impl Talk {
         }
         self.mirror.apply(&event);
         self.told.push(event);
+    }
+}
+
+/// What every event is checked against.
+#[cfg(feature = "schemars")]
+pub(crate) static SCHEMA: LazyLock<jsonschema::Validator> =
+    LazyLock::new(|| jsonschema::validator_for(&Event::schema()).expect("the schema is one"));
+
+#[cfg(feature = "schemars")]
+pub(crate) fn assert_schema(json: &Value) {
+    if let Err(error) = SCHEMA.validate(json) {
+        panic!("the schema does not allow {json}: {error}");
     }
 }
 
