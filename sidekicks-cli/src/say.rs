@@ -263,6 +263,19 @@ fn system(agent: &str, code: &str) -> (String, String) {
         "login-required" => {
             (format!("{agent} wants you to log in first"), format!("{agent} demande d’abord une connexion"))
         }
+        "mode-unconfirmed" => (
+            format!("{agent} may not be in the mode that it was asked for"),
+            format!("{agent} n’est peut-être pas dans le mode demandé"),
+        ),
+        "model-unconfirmed" => (
+            format!("{agent} may not work with the model that it was asked for"),
+            format!("{agent} ne travaille peut-être pas avec le modèle demandé"),
+        ),
+        "notice" => (format!("{agent} says before it begins"), format!("{agent} annonce avant de commencer")),
+        "session-resumed" => (
+            format!("{agent} was started again and remembers what was said"),
+            format!("{agent} a été relancé et se souvient de ce qui a été dit"),
+        ),
         other => (format!("{agent}: {other}"), format!("{agent}\u{a0}: {other}")),
     }
 }

@@ -54,6 +54,8 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
         "empty-prompt" => both("was asked nothing", "n’a reçu aucune question"),
         "login-required" => both("wants you to log in first", "demande d’abord une connexion"),
         "malformed-reply" => both("gave an answer that makes no sense", "a donné une réponse incompréhensible"),
+        "mode-refused" => both("refuses the mode that is configured", "refuse le mode configuré"),
+        "model-refused" => both("refuses the model that is configured", "refuse le modèle configuré"),
         "not-a-program" => (
             format!("{program} is neither a program of this system nor a script that names its interpreter"),
             format!("{program} n’est ni un programme de ce système ni un script qui nomme son interpréteur"),

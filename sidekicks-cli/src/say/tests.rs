@@ -11,11 +11,14 @@ fn failure(code: &str) -> Failure {
     .unwrap()
 }
 
+/// What a message can fail with besides the codes of `sidekicks-acp`.
+const REFUSALS: &[&str] = &["mode-refused", "model-refused"];
+
 /// Every sentence there is, with a word for where it is from.
 fn sentences() -> Vec<(String, Say<'static>)> {
     let leak = |failure: Failure| -> &'static Failure { Box::leak(Box::new(failure)) };
     let mut all: Vec<(String, Say<'static>)> = Vec::new();
-    for code in sidekicks_acp::CODES {
+    for code in sidekicks_acp::CODES.iter().chain(REFUSALS) {
         all.push((format!("failure {code}"), Say::Failure { agent: "riker", failure: leak(failure(code)) }));
     }
     for (exit_code, signal, phase) in
@@ -92,7 +95,7 @@ fn every_sentence_in_both_languages() {
 
 #[test]
 fn every_code_of_the_libraries_has_its_sentence() {
-    for code in sidekicks_acp::CODES {
+    for code in sidekicks_acp::CODES.iter().chain(REFUSALS) {
         assert!(failure::is_known(code, failure(code)), "{code}");
     }
     for code in sidekicks_conversations::SYSTEM_CODES {
