@@ -79,15 +79,19 @@
 //!   open and no question either.
 //! - **A question is settled once**: by an answer, by Stop, by the agent, or by the end of its turn. A late answer gets
 //!   [`AnswerError::AlreadyResolved`] and reaches nobody.
-//! - **An agent is borrowed for a turn only.** Its session is kept while its process lives and the directory gives it
-//!   the same folder and tool servers; where a new one does not remember what was said, the conversation says so
-//!   (`agent-restarted`).
-//! - **No call waits** but [`Conversation::idle`], [`Follower::next`], [`Subscription::next`] and
-//!   [`Subscription::next_batch`], which are cancel-safe. Dropping a subscription or a follower ends nothing. When the
-//!   last [`Conversations`] and the last [`Conversation`] are dropped, running turns are cancelled and subscriptions end
-//!   with `None`.
+//! - **An agent is borrowed for a turn only**, and for as long as a question between turns is open. Its session is kept
+//!   while its process lives and the directory gives it the same folder and tool servers. One that is started again resumes
+//!   the session, or loads it, where it can (`session-resumed`); where it does not remember what was said, the conversation
+//!   says so (`agent-restarted`).
+//! - **A mode is set before anything is said**, and a model too, where the [`AgentProfile`] or somebody wants one: many
+//!   agents ask for no permission in the mode that they begin in. What the agent refuses keeps the prompt back; what it does
+//!   not confirm is told (`mode-unconfirmed`).
+//! - **Nothing that was typed is lost**: what did not reach the agent can be [sent again](Conversation::resend).
+//! - **Only what is `async` waits.** [`Conversation::idle`], [`Subscription::next`], [`Subscription::next_batch`] and
+//!   [`Follower::next`] are cancel-safe. Dropping a subscription ends nothing. When the last [`Conversations`] and the last
+//!   [`Conversation`] are dropped, running turns are cancelled and subscriptions end with `None`.
 //! - **Memory** holds what was said, once: snapshots and events share it, and so do the versions of a tool whose output
-//!   grows. It is kept until the conversations are dropped, but no more of one part than the first 64 MiB of a text, or
+//!   grows. It is kept until it is forgotten or the conversations are dropped, but no more of one part than the first 64 MiB of a text, or
 //!   2 MiB at each end of a tool's output; `omitted` counts the rest, in snapshots and mirrors alike.
 //!
 //! # Events as JSON
@@ -130,12 +134,15 @@
 //! | [`SendError::Empty`] | say something |
 //! | [`SendError::QueueFull`] | wait for an answer, or [stop](Conversation::stop) |
 //! | [`SendError::NoSuchAgent`] | the directory has it no more; what was said can still be read |
+//! | [`SendError::Closed`] | nothing: the runtime that the conversations were made in is gone |
+//! | [`SendError::NoSuchMessage`], [`SendError::WasSent`], [`UnqueueError`] | look at the message as it is now |
+//! | [`RequestError`] | choose one of those that are offered; or what the agent or the connection says |
 //! | [`AnswerError::AlreadyResolved`] | nothing: take the question off the screen |
 //! | [`AnswerError::NoSuchOption`] | choose one of [`Permission::options`]; the question is still open |
 //!
 //! Everything else is told by events, with codes that an interface has sentences for. A message that did not reach the
 //! agent is `notSent` and has an `error`; an answer that broke off has one too. [`Failure`] holds everything that is known:
-//! a code of [`sidekicks_acp::CODES`], the reason in the agent's own words, whether the prompt was sent, exit code or
+//! a code of [`sidekicks_acp::CODES`], `mode-refused` or `model-refused`, the reason in the agent's own words, whether the prompt was sent, exit code or
 //! signal, the last lines of stderr, the ways to log in. System messages carry one of [`SYSTEM_CODES`]. Texts of agents
 //! may hold control characters: make them harmless before they reach a terminal.
 

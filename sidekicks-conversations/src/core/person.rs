@@ -103,6 +103,7 @@ impl Core {
                 let (_, request) = self.questions.remove(at);
                 self.refusal(&request, option);
                 self.resolved(id.clone(), Outcome::Selected, Some(option.to_owned()), ResolvedBy::User);
+                self.mind_card();
                 self.heard(); // From here on the agent has time to say something.
                 self.tell_turn();
                 Ok(())
