@@ -12,6 +12,7 @@ use std::sync::Arc;
 use tokio::process::{Child, Command};
 
 use super::KillOnDrop;
+use super::family;
 use super::group::Group;
 use super::guard::{Guard, Watched};
 use super::marker::{self, Marker};
@@ -160,6 +161,11 @@ impl AgentCommand {
                 Ok(Spawned { kill, process, pid, watched, file })
             }
             Err(error) => {
+                // The process may be there all the same: a runtime that ends refuses its pipes after the fork, and lets go
+                // of it. Only its marker tells who it is.
+                // Twice, since one that was forking just then has a child that the first look did not see.
+                (0..2)
+                    .for_each(|_| family::marked(marker.beginning()).into_iter().for_each(|member| _ = member.kill()));
                 let failure = program::explained(error, &file, self.cwd.as_deref());
                 Err(Unusable { failure, resolved: Some(file) })
             }
