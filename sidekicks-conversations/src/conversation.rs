@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
+use sidekicks_acp::schema::{AuthMethodId, SessionConfigOption, SessionConfigOptionValue};
 use sidekicks_acp::{AgentName, Borrow};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::conversations::Common;
-use crate::core::Core;
+use crate::core::{Core, Errand};
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
 use crate::hub::Follower;
 use crate::id::{MessageId, PermissionId};
@@ -149,13 +149,25 @@ impl Conversation {
 
     async fn set(&self, setting: Setting) -> Result<(), RequestError> {
         let Some(errand) = self.with_core(|core| core.choose(setting))? else { return Ok(()) };
-        let lease = errand.connector.borrow(self.in_the_name_of("settings")).await?;
-        let answer = match lease.generation() == errand.generation {
-            true => Some(errand.way.ask(&**lease.connection(), &errand.session).await?),
-            false => None, // It was stopped; the session that follows is opened so.
-        };
-        self.with_core(|core| core.chose(errand, answer));
-        Ok(())
+        match self.ask(&errand).await {
+            Ok(answer) => {
+                self.with_core(|core| core.chose(errand, answer));
+                Ok(())
+            }
+            Err(error) => {
+                self.with_core(|core| core.did_not_choose(&errand));
+                Err(error)
+            }
+        }
+    }
+
+    /// `None` where the agent was stopped meanwhile: the session that follows is opened so.
+    async fn ask(&self, errand: &Errand) -> Result<Option<Vec<SessionConfigOption>>, RequestError> {
+        let lease = errand.connector.borrow(self.shared.borrow_for("settings")).await?;
+        if lease.generation() != errand.generation {
+            return Ok(None);
+        }
+        Ok(Some(errand.way.ask(&**lease.connection(), &errand.session).await?))
     }
 
     /// Logs in by one of the ways that the agent offers, and then sends again, in order, what was not taken for want of a
@@ -169,15 +181,10 @@ impl Conversation {
     /// When the agent refuses, knows no such way, or is not there. What waits for a login still does then.
     pub async fn authenticate(&self, method: &str) -> Result<(), RequestError> {
         let profile = self.shared.common.directory.find(&self.shared.agent).ok_or(RequestError::NoSuchAgent)?;
-        let lease = profile.connector.borrow(self.in_the_name_of("login")).await?;
+        let lease = profile.connector.borrow(self.shared.borrow_for("login")).await?;
         lease.connection().authenticate(&AuthMethodId::new(method)).await?;
         self.with_core(Core::logged_in);
         Ok(())
-    }
-
-    /// Beside a turn of this conversation, which may hold a lease of its own.
-    fn in_the_name_of(&self, what: &str) -> Borrow {
-        Borrow::by(format!("{what} of {}", self.shared.owner))
     }
 
     /// The conversation as it is now. Cheap, also while the agent writes.
@@ -199,6 +206,9 @@ impl Conversation {
 
     pub(crate) fn forget(&self, over: &mpsc::Sender<()>) {
         self.with_core(|core| core.forget(over));
+        if self.open().is_err() {
+            drop(self.shared.core().orders()); // Nobody is left to take leave, or to be waited for.
+        }
     }
 
     fn open(&self) -> Result<&Self, SendError> {
@@ -219,6 +229,11 @@ impl Drop for Shared {
 }
 
 impl Shared {
+    /// Beside a turn of this conversation, which may hold a lease of its own.
+    pub(crate) fn borrow_for(&self, what: &str) -> Borrow {
+        Borrow::by(format!("{what} of {}", self.owner))
+    }
+
     pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -28,6 +28,7 @@ use crate::wish::{Setting, Way, Wish};
 use card::Card;
 pub(crate) use forget::Farewell;
 use sessions::{Memory, Session};
+pub(crate) use settings::Errand;
 use tools::Failing;
 
 /// The state of one conversation. Everything that is seen of it goes through the hub.
@@ -104,7 +105,11 @@ pub(crate) struct Number(u64);
 
 /// Something that the task is to wait for, for as long as it is wanted.
 pub(crate) enum Want {
-    Lease(Arc<dyn Connector>),
+    /// The agent, for a turn or for a question between turns. Those are two borrowers: one may wait for the other.
+    Lease {
+        connector: Arc<dyn Connector>,
+        between_turns: bool,
+    },
     /// That everything was heard that the session has said so far: what came before a prompt is no answer to it.
     Quiet,
     Setting {
@@ -165,7 +170,10 @@ impl Core {
 
     pub(crate) fn wants(&self) -> Vec<(Number, Want)> {
         let turn = self.turn.as_ref().and_then(|turn| match &turn.stage {
-            Stage::Borrowing(number) => Some((*number, Want::Lease(Arc::clone(&turn.profile.connector)))),
+            Stage::Borrowing(number) => {
+                let connector = Arc::clone(&turn.profile.connector);
+                Some((*number, Want::Lease { connector, between_turns: false }))
+            }
             Stage::Setting(number, _, way) => {
                 let Session { connection, id: Some(session), .. } = self.session.as_ref()? else { return None };
                 let (connection, session, way) = (Arc::clone(connection), session.clone(), way.clone());

@@ -142,9 +142,9 @@ mod tests {
         let cases: [&[&str]; 7] = [
             &["abc", "abcdefgh", "abcdefghijkl"],
             &["abcdefgh", "abcdefgh"],
-            &["abcdefgh", "abcXXfghij"],
-            &["abcdefgh", "XXXdefghij"],
-            &["abcdefgh", "abcdeXghij"],
+            &["abcdefgh", "abc--fghij"],
+            &["abcdefgh", "---defghij"],
+            &["abcdefgh", "abcde-ghij"],
             &["abcdefgh", "abc", ""],
             &["🦀🦀🦀", "abcdefghijké"],
         ];

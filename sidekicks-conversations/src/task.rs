@@ -38,7 +38,7 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: 
             (core.wants(), core.orders(), core.deadline())
         };
         // Outside the lock: a start that is given up is killed here, and questions that are dropped are answered.
-        jobs.keep(wants, |number, want| Job::of(number, want, &shared.owner, &waits));
+        jobs.keep(wants, |number, want| Job::of(number, want, &shared, &waits));
         for farewell in orders.farewells {
             let events = session.take_if(|(number, _)| *number == farewell.number).map(|(_, events)| events);
             tokio::spawn(farewell.take(events, shared.common.options.cancel_timeout));
@@ -125,11 +125,12 @@ impl Jobs {
 }
 
 impl Job {
-    fn of(number: Number, want: Want, owner: &str, waits: &mpsc::UnboundedSender<(Number, Vec<String>)>) -> Self {
+    fn of(number: Number, want: Want, shared: &Shared, waits: &mpsc::UnboundedSender<(Number, Vec<String>)>) -> Self {
         match want {
-            Want::Lease(connector) => {
+            Want::Lease { connector, between_turns } => {
                 let waits = waits.clone();
-                let request = Borrow::by(owner).on_wait(move |holders| {
+                let request = if between_turns { shared.borrow_for("question") } else { Borrow::by(&*shared.owner) };
+                let request = request.on_wait(move |holders| {
                     let _ = waits.send((number, holders.to_vec())); // It fails only where nobody waits any more.
                 });
                 let work = Box::pin(async move { Done::Lease(connector.borrow(request).await) });

@@ -3,8 +3,8 @@
 mod common;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -171,13 +171,16 @@ async fn an_agent_is_not_given_back_under_a_question() {
         peer.farewell().await;
     });
     let held = Arc::new(Semaphore::new(1));
-    let connector = Counted { agent, borrowed: Arc::clone(&held) };
+    let owners = Arc::default();
+    let connector = Counted { agent, borrowed: Arc::clone(&held), owners: Arc::clone(&owners) };
     let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
     talk.with.send("1").unwrap();
     let permission = talk.asked().await;
     talk.idle().await;
     settled().await;
     assert_eq!(held.available_permits(), 0, "it is borrowed for the question");
+    let owners = owners.lock().unwrap().clone();
+    assert_ne!(owners[0], owners[1], "two borrowers, of whom one may wait for the other");
     talk.with.answer(&permission.id, "yes").unwrap();
     settled().await;
     assert_eq!(held.available_permits(), 1);
@@ -187,11 +190,13 @@ async fn an_agent_is_not_given_back_under_a_question() {
 struct Counted {
     agent: SingleAgent,
     borrowed: Arc<Semaphore>,
+    owners: Arc<Mutex<Vec<Option<String>>>>,
 }
 
 #[async_trait]
 impl Connector for Counted {
     async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
+        self.owners.lock().unwrap().push(request.owner.clone());
         let place = Arc::clone(&self.borrowed).acquire_owned().await.expect("it is open");
         let lease = self.agent.borrow(request).await?;
         let (connection, generation) = (Arc::clone(lease.connection()), lease.generation());

@@ -116,6 +116,19 @@ async fn after_a_login_what_waited_for_it_is_sent_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn all_that_waits_for_a_login_is_sent_after_it() {
+    let mut talk = talk(async move |peer: Peer| wants_a_login("session/new", peer).await);
+    for text in ["1", "2"] {
+        talk.with.send(text).unwrap();
+        talk.idle().await; // Each is refused by itself.
+    }
+    within(talk.with.authenticate("key")).await.unwrap();
+    talk.idle().await;
+    let said: Vec<_> = talk.story().await.into_iter().filter(|word| word.contains('+')).collect();
+    assert!(said[0].ends_with("+1!") && said[1].ends_with("+2!") && said.len() == 2, "{said:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_sent_again_by_hand_does_not_wait_for_the_login() {
     let talk = talk(async move |peer: Peer| wants_a_login("session/new", peer).await);
     let sent = talk.with.send("1").unwrap();
@@ -177,4 +190,24 @@ fn a_conversation_whose_runtime_is_gone_is_closed() {
     assert_eq!(talk.with.send("2"), Err(SendError::Closed));
     assert_eq!(talk.with.resend(&nowhere()), Err(SendError::Closed));
     assert_eq!(*before, *talk.with.messages());
+}
+
+#[test]
+fn a_conversation_whose_runtime_is_gone_can_be_forgotten() {
+    let begin = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = begin();
+    let talk = runtime.block_on(async {
+        let mut talk = talk(async |mut peer: Peer| {
+            ready(&mut peer).await;
+            peer.prompted().await;
+            peer.say("s1", "Work").await;
+            peer.farewell().await;
+        });
+        talk.with.send("1").unwrap();
+        talk.until_told("m2.0 +Work").await;
+        talk
+    });
+    drop(runtime);
+    begin().block_on(async { within(talk.all.forget()).await });
+    assert!(talk.with.messages().messages.is_empty());
 }

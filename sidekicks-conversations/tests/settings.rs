@@ -325,3 +325,24 @@ async fn a_choice_that_the_agent_refuses_is_forgotten() {
     talk.idle().await;
     assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_the_agent_refused_is_not_doubted_later() {
+    // It offers nothing, so that its yes would not be enough; but it said no.
+    let mut talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        let set = peer.expect("session/set_mode").await;
+        peer.refuse(&set, json!({"code": -32601, "message": "no modes here"})).await;
+        answers(&mut peer, "Two.").await;
+        peer.farewell().await;
+    });
+    talk.with.send("1").unwrap();
+    talk.idle().await;
+    talk.told().await;
+    assert!(within(talk.with.set_mode("ask")).await.is_err());
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    let story = talk.story().await;
+    assert_eq!(story, ["m3 user", "starting", "m4 agent", "answering", "m4.0 +Two.", "m4 agent end_turn", "idle"]);
+}

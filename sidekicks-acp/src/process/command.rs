@@ -164,8 +164,11 @@ impl AgentCommand {
                 // The process may be there all the same: a runtime that ends refuses its pipes after the fork, and lets go
                 // of it. Only its marker tells who it is.
                 // Twice, since one that was forking just then has a child that the first look did not see.
-                (0..2)
-                    .for_each(|_| family::marked(marker.beginning()).into_iter().for_each(|member| _ = member.kill()));
+                for _ in 0..2 {
+                    for member in family::marked(marker.beginning()) {
+                        member.kill();
+                    }
+                }
                 let failure = program::explained(error, &file, self.cwd.as_deref());
                 Err(Unusable { failure, resolved: Some(file) })
             }

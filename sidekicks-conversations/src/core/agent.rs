@@ -26,13 +26,6 @@ impl Core {
             return;
         }
         self.heard();
-        let open = self.session.as_ref().is_some_and(|session| session.id.is_some());
-        if let Some(turn @ Turn { stage: Stage::Opening, .. }) = self.turn.as_mut().filter(|_| open) {
-            turn.crossed += 1;
-            if turn.crossed > CROSSED {
-                self.ready();
-            }
-        }
         match event {
             SessionEvent::Opened(Ok(session)) => self.opened(session),
             SessionEvent::Opened(Err(error)) => self.not_opened(&error),
@@ -42,6 +35,14 @@ impl Core {
             SessionEvent::TurnEnded { prompt, end } => self.turn_ended(prompt, end),
             SessionEvent::Ended(end) => self.ended(&end),
             _ => {}
+        }
+        let open = self.session.as_ref().is_some_and(|session| session.id.is_some());
+        if let Some(turn @ Turn { stage: Stage::Opening, .. }) = self.turn.as_mut().filter(|_| open) {
+            turn.crossed += 1;
+            if turn.crossed > CROSSED {
+                self.ready();
+                self.tell_turn();
+            }
         }
     }
 

@@ -16,7 +16,8 @@ pub(super) struct Card {
 
 impl Card {
     pub(super) fn wants(&self) -> Option<(Number, Want)> {
-        self.lease.is_none().then(|| (self.number, Want::Lease(Arc::clone(&self.connector))))
+        let connector = Arc::clone(&self.connector);
+        self.lease.is_none().then_some((self.number, Want::Lease { connector, between_turns: true }))
     }
 }
 

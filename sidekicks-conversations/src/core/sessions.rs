@@ -143,12 +143,12 @@ impl Core {
         if self.turn.as_ref().is_none_or(|turn| turn.stage != Stage::Opening) {
             return; // Nobody waits for it.
         }
-        let final_one = match error {
+        let is_of_every_session = match error {
             CallError::Ended { .. } => true,
             CallError::Agent(error) => error.login_required(),
             _ => false,
         };
-        if final_one || session.request.origin == SessionOrigin::New {
+        if is_of_every_session || session.request.origin == SessionOrigin::New {
             return self.call_failed(error, Phase::Open);
         }
         // It was to remember, and cannot.

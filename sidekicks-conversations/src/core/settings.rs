@@ -31,8 +31,13 @@ fn offered<'a>(transcript: &'a Transcript, models: &'a Models) -> Offered<'a> {
 impl Session {
     /// It is asked for this.
     fn is_asked_for(&mut self, setting: &Setting, offered: bool) {
-        self.confirmations.retain(|known| !known.is_of(setting));
+        self.is_not_asked_for(setting);
         self.confirmations.push(Confirmation::of(setting, offered));
+    }
+
+    /// There is nothing to be confirmed: the agent said no, or nothing.
+    fn is_not_asked_for(&mut self, setting: &Setting) {
+        self.confirmations.retain(|known| !known.is_of(setting));
     }
 }
 
@@ -81,6 +86,9 @@ impl Core {
     pub(super) fn set(&mut self, setting: Setting, way: &Way, answer: Result<Vec<SessionConfigOption>, CallError>) {
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Opening;
+        if let (Err(_), Some(session)) = (&answer, &mut self.session) {
+            session.is_not_asked_for(&setting);
+        }
         let refused = |error: &CallError| matches!(error, CallError::Agent(error) if !error.login_required());
         match answer {
             Ok(options) => self.was_set(setting, way, options),
@@ -198,6 +206,13 @@ impl Core {
                 self.chosen.set(setting);
                 Ok(None)
             }
+        }
+    }
+
+    /// The agent did not do what somebody chose.
+    pub(crate) fn did_not_choose(&mut self, errand: &Errand) {
+        if let Some(session) = self.session.as_mut().filter(|session| session.number == errand.number) {
+            session.is_not_asked_for(&errand.setting);
         }
     }
 

@@ -206,9 +206,8 @@ impl Core {
 
     /// This message, and those that wait behind it, are sent again after a login.
     fn await_login(&mut self, message: &MessageId) {
-        self.login_awaited.clear();
-        self.login_awaited.push(message.clone());
-        self.login_awaited.extend(self.queue.iter().map(|(queued, _)| queued.clone()));
+        let behind = self.queue.iter().map(|(queued, _)| queued);
+        self.login_awaited.extend([message].into_iter().chain(behind).cloned());
     }
 
     pub(super) fn settle_questions(&mut self, by: ResolvedBy) {
