@@ -6,8 +6,8 @@ use std::{fmt, sync::Arc};
 
 use crate::recorder::Recorder;
 use crate::schema::{
-    BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, Implementation,
-    SessionConfigOptionsCapabilities,
+    BooleanConfigOptionCapabilities, ClientCapabilities, ClientSessionCapabilities, CompactionCapabilities,
+    Implementation, NoticeCapabilities, SessionConfigOptionsCapabilities,
 };
 
 /// How a connection behaves. Begin with the default and set what is to differ:
@@ -30,10 +30,11 @@ use crate::schema::{
 pub struct ConnectOptions {
     /// What we call ourselves in the handshake.
     pub client: Implementation,
-    /// What we offer to agents. By default that boolean options can be set. An embedder that asks its user for what an
-    /// agent elicits, shows notices, or runs a login in a terminal offers that here; as soon as `elicitation` is there,
-    /// whatever is in it, an agent's `elicitation/create` is delivered. The services that this crate does not have, files
-    /// and terminals, are never offered.
+    /// What we offer to agents. By default that boolean options can be set, and that notices and compactions are read,
+    /// which come as [`Update`](crate::Update)s; an agent that is not offered those tells them as part of its answer, or
+    /// not at all. An embedder that asks its user for what an agent elicits, or runs a login in a terminal, offers that
+    /// here; as soon as `elicitation` is there, whatever is in it, an agent's `elicitation/create` is delivered. The
+    /// services that this crate does not have, files and terminals, are never offered.
     pub capabilities: ClientCapabilities,
     /// How long starting may take, from the start of the program to the answer of the handshake. Default: 60 seconds;
     /// an agent behind `npx` downloads itself the first time.
@@ -89,10 +90,13 @@ impl ConnectOptions {
 impl Default for ConnectOptions {
     fn default() -> Self {
         let boolean = SessionConfigOptionsCapabilities::new().boolean(BooleanConfigOptionCapabilities::new());
-        let options = ClientSessionCapabilities::new().config_options(boolean);
+        let session = ClientSessionCapabilities::new()
+            .config_options(boolean)
+            .notices(NoticeCapabilities::new())
+            .compaction(CompactionCapabilities::new());
         Self {
             client: Implementation::new("sidekicks", env!("CARGO_PKG_VERSION")),
-            capabilities: ClientCapabilities::new().session(options),
+            capabilities: ClientCapabilities::new().session(session),
             start_timeout: Duration::from_secs(60),
             call_timeout: Duration::from_secs(60),
             login_timeout: Duration::from_secs(600),

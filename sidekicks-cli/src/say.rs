@@ -271,7 +271,11 @@ fn system(agent: &str, code: &str) -> (String, String) {
             format!("{agent} may not work with the model that it was asked for"),
             format!("{agent} ne travaille peut-être pas avec le modèle demandé"),
         ),
-        "notice" => (format!("{agent} says before it begins"), format!("{agent} annonce avant de commencer")),
+        "context-compacted" => (
+            format!("{agent} has shortened what it remembers of this conversation"),
+            format!("{agent} a résumé ce dont il se souvient de cette conversation"),
+        ),
+        "notice" => (format!("a note from {agent}"), format!("un mot de {agent}")),
         "session-resumed" => (
             format!("{agent} was started again and remembers what was said"),
             format!("{agent} a été relancé et se souvient de ce qui a été dit"),

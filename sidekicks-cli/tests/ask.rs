@@ -348,3 +348,23 @@ fn a_long_answer_comes_whole_and_in_order() {
     let expected: String = (1..=20_000).map(|n| format!("line {n}\n")).collect();
     assert!(stdout.starts_with(&expected), "{}", &stdout[..200]);
 }
+
+#[test]
+fn what_is_no_part_of_the_answer_goes_to_stderr() {
+    let dir = tempfile::tempdir().unwrap();
+    let notice = r#"{"sessionUpdate":"notice","severity":"warning","title":"A server is away","description":"two\nlines \u001b[31m"}"#;
+    let compaction = |status| {
+        format!(r#"{{"sessionUpdate":"compaction_update","compactionId":"c","status":"{status}","summary":[]}}"#)
+    };
+    let (running, done) = (compaction("in_progress"), compaction("completed"));
+    let script = format!(
+        "update '{notice}'; say 'The '; update '{running}'; say answer.; update '{done}'
+         reply '{{\"stopReason\":\"end_turn\"}}'; cat > /dev/null"
+    );
+    let agent = shell_agent(dir.path(), &script);
+    let mark = Mark::new();
+    let (code, stdout, stderr) = run(sidekicks(&mark).args(["ask", "--agent-command", &agent, "hi"]));
+    assert_eq!((code, &*stdout), (0, "The answer.\n"));
+    insta::assert_snapshot!(stderr);
+    mark.nothing_left();
+}

@@ -4,6 +4,7 @@ mod agent;
 mod card;
 mod confirm;
 mod forget;
+mod notices;
 mod person;
 mod sessions;
 mod settings;
@@ -27,6 +28,7 @@ use crate::id::{MessageId, PermissionId};
 use crate::wish::{Setting, Way, Wish};
 use card::Card;
 pub(crate) use forget::Farewell;
+use notices::Compactions;
 use sessions::{Memory, Session};
 pub(crate) use settings::Errand;
 use tools::Failing;
@@ -53,6 +55,7 @@ pub(crate) struct Core {
     cursor: Cursor,
     /// What the agent said before there was anything to answer.
     unclaimed: String,
+    compactions: Compactions,
     late: Late,
     orders: Orders,
     next_number: u64,
@@ -159,6 +162,7 @@ impl Core {
             configured: None,
             cursor: Cursor::default(),
             unclaimed: String::new(),
+            compactions: Compactions::default(),
             late: Late::default(),
             orders: Orders::default(),
             next_number: 0,

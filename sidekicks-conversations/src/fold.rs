@@ -208,7 +208,7 @@ impl Cursor {
     }
 }
 
-/// Whether this is something that was said or done, and not what the session offers or has used.
+/// Whether this is something that was said or done, and not what the session offers or has used, nor news of the moment.
 pub(crate) fn is_content(update: &Update) -> bool {
     !matches!(
         &update.typed,
@@ -216,7 +216,8 @@ pub(crate) fn is_content(update: &Update) -> bool {
             | SessionUpdate::AvailableCommandsUpdate(_)
             | SessionUpdate::ConfigOptionUpdate(_)
             | SessionUpdate::CurrentModeUpdate(_)
-            | SessionUpdate::SessionInfoUpdate(_))
+            | SessionUpdate::SessionInfoUpdate(_)
+            | SessionUpdate::Notice(_))
     )
 }
 

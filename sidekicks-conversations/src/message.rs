@@ -74,16 +74,23 @@ pub struct Message {
 /// - `agent-restarted`: it no longer remembers the beginning.
 /// - `agent-unavailable`: it could not be started or reached. The message that was not sent has the error.
 /// - `agent-unresponsive`: it did not obey a cancel, and is stopped.
+/// - `context-compacted`: it makes its context smaller, and then may remember less of what was said. Params: `status`
+///   (`in_progress`, `completed`, `failed`, `cancelled`, `unfinished` where the session ended meanwhile, or a word that this
+///   version does not know), `summary` (what it keeps, Markdown) and `error`, where it tells them. The message is updated
+///   until that is over.
 /// - `login-required`: it wants a login first. Params: `methods`.
 /// - `mode-unconfirmed`: it was asked for a mode, and may be in another. Params: `wanted`, and `current` where it says so.
 /// - `model-unconfirmed`: the same of the model.
-/// - `notice`: what it said before there was anything to answer. Params: `text`.
+/// - `notice`: something that is no part of an answer: what it gives notice of, or said before there was anything to
+///   answer. Params: `text`, and where it tells them `description` and `severity` (`info`, `warning`, `error` or another
+///   word). Plain text, 64 KiB of each at most.
 /// - `session-resumed`: it was started again, and remembers what was said.
 pub const SYSTEM_CODES: &[&str] = &[
     "agent-exited",
     "agent-restarted",
     "agent-unavailable",
     "agent-unresponsive",
+    "context-compacted",
     "login-required",
     "mode-unconfirmed",
     "model-unconfirmed",

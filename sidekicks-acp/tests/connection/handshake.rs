@@ -22,6 +22,8 @@ async fn the_handshake_offers_version_one_and_nothing_that_is_not_there() {
     assert_eq!(params["protocolVersion"], 1);
     assert_eq!(params["clientInfo"]["name"], "sidekicks");
     assert_eq!(params["clientCapabilities"]["terminal"], false);
+    let session = json!({"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}});
+    assert_eq!(params["clientCapabilities"]["session"], session);
     assert_eq!(connection.agent().implementation.as_ref().unwrap().version, "2");
 }
 

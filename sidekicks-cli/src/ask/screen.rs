@@ -162,8 +162,11 @@ impl Screen {
         let Some(code) = message.code.as_deref() else { return };
         // Of the first two the failure of the turn says more; how the agent leaves after its answer is no news here.
         let said = matches!(code, "agent-unavailable" | "login-required" | "agent-exited");
-        if !said && self.told.insert(message.id.clone()) {
+        let param = |key: &str| message.params.as_ref()?.get(key)?.as_str();
+        let not_yet = code == "context-compacted" && param("status") != Some("completed");
+        if !said && !not_yet && self.told.insert(message.id.clone()) {
             self.say(Say::System { agent, code });
+            ["text", "description"].into_iter().filter_map(param).for_each(|text| self.quote(text));
         }
     }
 

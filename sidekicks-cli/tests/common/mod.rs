@@ -134,7 +134,8 @@ pub(crate) fn shell_agent(dir: &Path, script: &str) -> String {
     let text = format!(
         r#"id() {{ id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/'); }}
 reply() {{ printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$1"; }}
-say() {{ printf '{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"%s"}}}}}}}}\n' "$1"; }}
+update() {{ printf '{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":%s}}}}\n' "$1"; }}
+say() {{ update "{{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{{\"type\":\"text\",\"text\":\"$1\"}}}}"; }}
 read -r line; id; reply '{{"protocolVersion":1}}'
 read -r line; id; reply '{{"sessionId":"s"}}'
 read -r line; id

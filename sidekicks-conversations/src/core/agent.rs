@@ -6,15 +6,13 @@ use serde_json::{Map, Value};
 use sidekicks_acp::schema::{ContentBlock, SessionModeId, SessionUpdate};
 use sidekicks_acp::{CallError, End, PermissionRequest, Phase, PromptId, QuestionId, SessionEvent, TurnEnd, Update};
 
+use super::notices::append;
 use super::{Core, Number, Stage, Turn};
 use crate::event::{Event, Offer, Outcome, ResolvedBy};
 use crate::fold::is_content;
 use crate::id::PermissionId;
 use crate::permission::Permission;
 use crate::wish::{confirmed_in_text, in_mode};
-
-/// How much of what an agent says before there is anything to answer is kept, in bytes.
-const UNCLAIMED: usize = 64 * 1024;
 
 /// For how many events of a session a prompt waits: one that never pauses must not keep it for ever.
 const CROSSED: usize = 1000;
@@ -54,6 +52,9 @@ impl Core {
                 return;
             }
         }
+        if self.noticed(update) {
+            return;
+        }
         let text = text_of(update);
         if let Some(mode) = text.and_then(confirmed_in_text) {
             let modes = self.look(|known| in_mode(known.modes.as_ref(), SessionModeId::new(mode)));
@@ -62,9 +63,7 @@ impl Core {
         }
         let transcript = self.common.hub.transcript(&self.agent);
         if let Some(text) = text.filter(|_| !self.cursor.is_in(&transcript)) {
-            let room = UNCLAIMED.saturating_sub(self.unclaimed.len());
-            self.unclaimed.extend(text.char_indices().take_while(|(at, _)| *at < room).map(|(_, char)| char));
-            return;
+            return append(&mut self.unclaimed, text);
         }
         let events = self.cursor.fold(&transcript, update);
         let counted = self.count_tools(&transcript, &events);

@@ -190,6 +190,7 @@ impl Core {
         self.session = None;
         self.orders.follow = Some(None);
         self.settle_questions(ResolvedBy::Agent);
+        self.leave_compactions();
         self.cursor.forget_session();
     }
 }

@@ -72,10 +72,14 @@ impl Core {
     }
 
     pub(super) fn say(&self, code: &str, params: Map<String, Value>) {
+        self.update(self.system_message(code, params));
+    }
+
+    pub(super) fn system_message(&self, code: &str, params: Map<String, Value>) -> Message {
         let mut message = self.new_message(Role::System);
         message.code = Some(code.to_owned());
         message.params = (!params.is_empty()).then_some(params);
-        self.update(message);
+        message
     }
 
     /// Something is being added to this message.

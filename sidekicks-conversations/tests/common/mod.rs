@@ -267,7 +267,7 @@ pub(crate) fn tool_update(id: &str, more: Value) -> Value {
     with(json!({"sessionUpdate": "tool_call_update", "toolCallId": id}), more)
 }
 
-fn with(mut update: Value, more: Value) -> Value {
+pub(crate) fn with(mut update: Value, more: Value) -> Value {
     let fields = more.as_object().expect("more fields").clone();
     update.as_object_mut().expect("an update").extend(fields);
     update
