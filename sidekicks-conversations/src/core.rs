@@ -242,6 +242,11 @@ impl Core {
         }
     }
 
+    /// Whether the agent is to end its turn.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| turn.cancelled)
+    }
+
     /// When it is to be told that nothing comes, if that was not told already. Who waits for the person is not silent.
     fn silent_from(&self) -> Option<Instant> {
         let turn = self.turn.as_ref()?;

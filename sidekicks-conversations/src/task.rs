@@ -33,9 +33,9 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: 
     let mut alarm = Alarm::default();
     loop {
         let Some(shared) = conversation.upgrade() else { return };
-        let (wants, orders, deadline) = {
+        let (wants, orders, deadline, stopping) = {
             let mut core = shared.core();
-            (core.wants(), core.orders(), core.deadline())
+            (core.wants(), core.orders(), core.deadline(), core.is_stopping())
         };
         // Outside the lock: a start that is given up is killed here, and questions that are dropped are answered.
         jobs.keep(wants, |number, want| Job::of(number, want, &shared, &waits));
@@ -48,7 +48,8 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: 
         }
         alarm.set(deadline);
         drop(shared);
-        let full = room.is_full();
+        // An agent that obeys is heard to its end, whoever reads or does not.
+        let full = !stopping && room.is_full();
         // What the agent said comes before what is had anew: the end of a session before its successor.
         let input = tokio::select! {
             biased;

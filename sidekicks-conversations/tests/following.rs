@@ -150,3 +150,18 @@ async fn the_end_comes_after_what_was_not_read() {
     assert_eq!(told[8..], ["m2 agent end_turn", "idle"]);
     assert!(within(follower.next()).await.is_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn stop_is_obeyed_whoever_reads() {
+    let (talk, written) = chat(LONG);
+    let (mut follower, mut mirror) = (talk.with.follow(), Transcript::new(name()));
+    talk.with.send("Go").unwrap();
+    settled().await;
+    assert!(written.load(Ordering::Relaxed) < LONG, "it is held up");
+    talk.with.stop();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("cancelled"));
+    assert!(talk.with.messages().messages.iter().all(|message| message.code.is_none()), "the agent obeyed");
+    apply(&mut mirror, &unread(&mut follower).await);
+    assert_eq!(mirror, *talk.with.messages());
+}

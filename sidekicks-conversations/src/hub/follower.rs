@@ -13,8 +13,8 @@ use crate::event::Event;
 ///
 /// First comes a reset, then everything that happens. Unlike a [`Subscription`](crate::Subscription) it never gets another
 /// reset for being slow: once about 1,024 events or 4 MiB are unread, the conversation stops listening to its agent, so
-/// that the agent waits, until half of them are read. What a person does is heard meanwhile. Other conversations are not
-/// held up. Dropping it lets the agent go on.
+/// that the agent waits, until half of them are read. What a person does is heard meanwhile; a turn that is cancelled is
+/// heard to its end at once. Other conversations are not held up. Dropping it lets the agent go on.
 pub struct Follower {
     shared: Arc<Shared>,
     key: QueueKey,
