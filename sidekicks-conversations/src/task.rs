@@ -50,7 +50,8 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: 
         drop(shared);
         // An agent that obeys is heard to its end, whoever reads or does not.
         let full = !stopping && room.is_full();
-        // What the agent said comes before what is had anew: the end of a session before its successor.
+        // What the agent said comes before what is had anew, the end of a session before its successor; so neither is heard
+        // where the agent is to wait.
         let input = tokio::select! {
             biased;
             () = alarm.rings() => Input::Deadline,
@@ -58,7 +59,7 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: 
             () = room.made(), if full => Input::Changed,
             (number, event) = next(&mut session), if !full => Input::Session(number, event),
             Some((number, holders)) = waiting.recv() => Input::Waits(number, holders),
-            (number, done) = jobs.next() => Input::Done(number, done),
+            (number, done) = jobs.next(), if !full => Input::Done(number, done),
         };
         let Some(shared) = conversation.upgrade() else { return };
         match input {

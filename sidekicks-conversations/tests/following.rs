@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
-use common::{Talk, chunk, name, options, ready, settled, talk, talk_with, tool_update, within, word};
+use common::{
+    Talk, answers, chunk, name, options, ready, settled, talk, talk_counting, talk_with, tool_update, within, word,
+};
 use serde_json::json;
 use sidekicks_acp::SingleAgent;
 use sidekicks_acp::testing::{self, Peer};
@@ -164,4 +166,32 @@ async fn stop_is_obeyed_whoever_reads() {
     assert!(talk.with.messages().messages.iter().all(|message| message.code.is_none()), "the agent obeyed");
     apply(&mut mirror, &unread(&mut follower).await);
     assert_eq!(mirror, *talk.with.messages());
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_an_agent_left_is_told_before_the_next_begins() {
+    let talk = talk_counting(async |start, mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "Hello.").await;
+        if start == 0 {
+            for _ in 0..MOST {
+                peer.say("s1", "And on.").await;
+            }
+        }
+    });
+    let mut follower = talk.with.follow();
+    for _ in 0..2 {
+        talk.with.send("Go").unwrap();
+        settled().await;
+    }
+    let mut told = Vec::new();
+    while told.iter().filter(|word: &&String| word.ends_with("end_turn")).count() < 2 {
+        settled().await;
+        told.extend(unread(&mut follower).await.iter().map(|event| word(event)));
+    }
+    told.retain(|word| !word.contains(" +"));
+    let first = ["reset", "m1 user", "starting", "m2 agent", "answering", "m2 agent end_turn", "idle"];
+    let between = ["m3 user", "starting", "m4 agent-exited", "m5 agent-restarted", "m2 agent end_turn"];
+    let second = ["m6 agent", "answering", "m6 agent end_turn", "idle", "m7 agent-exited"];
+    assert_eq!(told, [&first[..], &between, &second].concat());
 }
