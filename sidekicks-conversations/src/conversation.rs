@@ -1,8 +1,7 @@
 //! One conversation: the handle.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sidekicks_acp::schema::{AuthMethodId, SessionConfigOption, SessionConfigOptionValue};
 use sidekicks_acp::{AgentName, Borrow};
@@ -12,7 +11,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use crate::conversations::Common;
 use crate::core::{Core, Errand};
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
-use crate::hub::Follower;
+use crate::hub::{Follower, Room};
 use crate::id::{MessageId, PermissionId};
 use crate::prompt::Prompt;
 use crate::task;
@@ -25,38 +24,36 @@ use crate::wish::Setting;
 #[derive(Clone)]
 pub struct Conversation {
     shared: Arc<Shared>,
+    _handles: Arc<Handles>,
 }
 
+/// What the handles and the task have in common.
 pub(crate) struct Shared {
     pub(crate) common: Arc<Common>,
     agent: AgentName,
-    /// Who borrows. No other conversation is called so: each waits for itself alone.
-    pub(crate) owner: String,
     core: Mutex<Core>,
     /// The core wants something else than the task waits for.
-    changed: Arc<Notify>,
-    /// Is gone when the task is.
-    task: Weak<()>,
+    pub(crate) changed: Notify,
     busy: watch::Receiver<bool>,
+}
+
+/// Is gone when the last handle is.
+struct Handles(Arc<Shared>);
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        self.0.core().leave();
+        self.0.changed.notify_one();
+    }
 }
 
 impl Conversation {
     pub(crate) fn begin(agent: AgentName, common: Arc<Common>, runtime: &Handle) -> Self {
         let (busy_sender, busy) = watch::channel(false);
-        let changed = Arc::new(Notify::new());
-        let core = Core::new(agent.clone(), Arc::clone(&common), busy_sender);
-        let room = common.hub.room(&agent);
-        static NUMBERS: AtomicU64 = AtomicU64::new(1);
-        let owner = format!("conversation {} with {agent}", NUMBERS.fetch_add(1, Ordering::Relaxed));
-        let (core, alive) = (Mutex::new(core), Arc::new(()));
-        let task = Arc::downgrade(&alive);
-        let shared = Arc::new(Shared { common, agent, owner, core, changed: Arc::clone(&changed), task, busy });
-        let conversation = Arc::downgrade(&shared);
-        runtime.spawn(async move {
-            task::run(conversation, changed, room).await;
-            drop(alive);
-        });
-        Self { shared }
+        let core = Mutex::new(Core::new(agent.clone(), Arc::clone(&common), busy_sender));
+        let shared = Arc::new(Shared { common, agent, core, changed: Notify::new(), busy });
+        runtime.spawn(task::run(Arc::clone(&shared)));
+        Self { _handles: Arc::new(Handles(Arc::clone(&shared))), shared }
     }
 
     /// Whose conversation it is.
@@ -70,7 +67,7 @@ impl Conversation {
     /// # Errors
     /// When the message is empty, too many wait already, or the agent is gone. Nothing has changed then.
     pub fn send(&self, prompt: impl Into<Prompt>) -> Result<MessageId, SendError> {
-        self.open()?.with_core(|core| core.send(prompt.into()))
+        self.with_core(|core| core.send(prompt.into()))
     }
 
     /// Sends a message again that was [not sent](crate::Message::not_sent), or that the agent did not take for want of a
@@ -80,7 +77,7 @@ impl Conversation {
     /// # Errors
     /// As [`send`](Self::send); and where there is no such message, or it was sent. Nothing has changed then.
     pub fn resend(&self, message: &MessageId) -> Result<MessageId, SendError> {
-        self.open()?.with_core(|core| core.resend(message))
+        self.with_core(|core| core.resend(message))
     }
 
     /// Takes a message out of the queue. It is not lost: it is marked as not sent, and can be [sent again](Self::resend).
@@ -200,7 +197,7 @@ impl Conversation {
     /// Waits until no turn runs and nothing is queued. Cancel-safe.
     pub async fn idle(&self) {
         let mut busy = self.shared.busy.clone();
-        // The sender lives in the core, and the core in `self`.
+        // The sender lives in the core, and the core in `self`; a turn ends also where nobody is left to wait for the agent.
         let _ = busy.wait_for(|busy| !busy).await;
     }
 
@@ -212,7 +209,7 @@ impl Conversation {
     }
 
     fn open(&self) -> Result<&Self, SendError> {
-        if self.shared.task.strong_count() > 0 { Ok(self) } else { Err(SendError::Closed) }
+        if self.shared.core().is_closed() { Err(SendError::Closed) } else { Ok(self) }
     }
 
     fn with_core<T>(&self, call: impl FnOnce(&mut Core) -> T) -> T {
@@ -222,16 +219,15 @@ impl Conversation {
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.changed.notify_one(); // The task has nothing to wait for any more.
-    }
-}
-
 impl Shared {
     /// Beside a turn of this conversation, which may hold a lease of its own.
-    pub(crate) fn borrow_for(&self, what: &str) -> Borrow {
-        Borrow::by(format!("{what} of {}", self.owner))
+    fn borrow_for(&self, what: &str) -> Borrow {
+        Borrow::by(self.core().owner().of(what))
+    }
+
+    /// Tells whether those who follow have room for more.
+    pub(crate) fn room(&self) -> Room {
+        self.common.hub.room(&self.agent)
     }
 
     pub(crate) fn core(&self) -> MutexGuard<'_, Core> {

@@ -196,16 +196,32 @@ impl Cursor {
         vec![whole(&transcript.agent, &message.id, index, Part::Plan { entries: entries.collect() })]
     }
 
-    /// What this version does not know is kept in the message, so that nothing an agent says is lost.
+    /// What this version does not know is kept in the message. An update takes the place of the one before it that is of
+    /// the same thing; a content that is not known is another piece of the answer.
     fn other(&mut self, transcript: &Transcript, raw: Value) -> Vec<Event> {
         let Some(message) = self.target(transcript) else { return Vec::new() };
         let word = raw["sessionUpdate"].as_str().unwrap_or_default().to_owned();
-        vec![whole(&transcript.agent, &message.id, message.parts.len(), Part::other(word, raw))]
+        let replaces = |part: &Part| match part {
+            Part::Other(other) => !word.ends_with("_chunk") && other.r#type == word && is_of_the_same(&other.raw, &raw),
+            _ => false,
+        };
+        let index = message.parts.iter().rposition(replaces).unwrap_or(message.parts.len());
+        vec![whole(&transcript.agent, &message.id, index, Part::other(word, raw))]
     }
 
     fn target<'a>(&self, transcript: &'a Transcript) -> Option<&'a Arc<Message>> {
         transcript.message(self.message.as_ref()?)
     }
+}
+
+/// Whether two updates of one kind are of the same thing: they name the same ids, or none.
+fn is_of_the_same(one: &Value, other: &Value) -> bool {
+    let ids = |update: &Value| -> Vec<(String, Value)> {
+        let fields = update.as_object().into_iter().flatten();
+        let ids = fields.filter(|(key, _)| *key == "id" || key.ends_with("Id"));
+        ids.map(|(key, id)| (key.clone(), id.clone())).collect()
+    };
+    ids(one) == ids(other)
 }
 
 /// Whether this is something that was said or done, and not what the session offers or has used, nor news of the moment.

@@ -96,7 +96,7 @@ impl Core {
             Some(Turn { stage: Stage::Prompting(_), answer, .. }) => answer.clone(),
             _ => None,
         };
-        let call = request.raw.to_value()["toolCall"].take();
+        let call = request.raw.to_value().get_mut("toolCall").map(Value::take).unwrap_or_default();
         if answer.is_some() {
             let transcript = self.common.hub.transcript(&self.agent);
             let events = self.cursor.announce(&transcript, &call);

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sidekicks_acp::schema::SessionId;
-use sidekicks_acp::{AgentConnection, Lease, PromptId, SessionEvent, SessionEvents};
+use sidekicks_acp::{AgentConnection, CallError, End, Lease, Phase, PromptId, SessionEvent, SessionEvents};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::turns::cancelled;
 use super::{Core, Number, Orders, Session, Stage};
 use crate::event::ResolvedBy;
+use crate::failure::Failure;
 
 /// A session to take leave of.
 pub(crate) struct Farewell {
@@ -76,24 +78,63 @@ impl Core {
     /// Begins anew. `over` is held for as long as something of the old is going on.
     pub(crate) fn forget(&mut self, over: &mpsc::Sender<()>) {
         self.settle_questions(ResolvedBy::Stop);
-        let turn = self.turn.take();
-        if let Some(Session { number, connection, id: Some(id), .. }) = self.session.take() {
-            let running = turn.and_then(|turn| match turn.stage {
-                Stage::Prompting(prompt) => {
-                    let _ = connection.cancel(&id); // It fails only where the connection is over.
-                    Some((prompt, turn.lease?))
-                }
-                _ => None,
-            });
-            let over = Some(over.clone());
-            self.orders.farewells.push(Farewell { number, connection, session: id, turn: running, _over: over });
-        }
+        self.see_off(Some(over.clone()));
         let farewells = std::mem::take(&mut self.orders.farewells);
         let mut fresh = Self::new(self.agent.clone(), Arc::clone(&self.common), self.busy.clone());
         fresh.next_number = self.next_number;
+        fresh.closed = self.closed;
         fresh.orders = Orders { follow: Some(None), farewells };
         *self = fresh;
         self.common.hub.remove(&self.agent);
         self.busy.send_replace(false);
+    }
+
+    /// The last handle is gone: what runs is cancelled, and the session is taken leave of.
+    pub(crate) fn leave(&mut self) {
+        if self.closed {
+            return;
+        }
+        self.stop();
+        let answer = self.turn.as_ref().and_then(|turn| turn.answer.clone());
+        self.see_off(None);
+        if let Some(answer) = answer {
+            self.finish_message(&answer, cancelled);
+        }
+        self.tell_turn();
+        self.end_session();
+        self.closed = true;
+    }
+
+    /// Nobody is left to wait for the agent: what is not over never will be.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+        match self.turn.as_ref().map(|turn| &turn.stage) {
+            Some(Stage::Prompting(_)) => self.fail(&CallError::Ended { end: End::Closed, sent: true }),
+            Some(_) => {
+                let error = CallError::Ended { end: End::Closed, sent: false };
+                self.fail_before_prompt(Failure::of_call(&error, Phase::Open));
+            }
+            None => {}
+        }
+        self.drop_queue();
+        self.end_session();
+        self.tell_turn();
+        self.orders = Orders::default();
+    }
+
+    /// Takes leave of the session, and of the turn that is had in it.
+    fn see_off(&mut self, over: Option<mpsc::Sender<()>>) {
+        let turn = self.turn.take();
+        let Some(Session { number, connection, id: Some(session), .. }) = self.session.take() else { return };
+        let turn = turn.and_then(|turn| match turn.stage {
+            Stage::Prompting(prompt) => {
+                if !turn.cancelled {
+                    let _ = connection.cancel(&session); // It fails only where the connection is over.
+                }
+                Some((prompt, turn.lease?))
+            }
+            _ => None,
+        });
+        self.orders.farewells.push(Farewell { number, connection, session, turn, _over: over });
     }
 }

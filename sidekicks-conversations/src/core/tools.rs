@@ -1,5 +1,7 @@
 //! Whether an agent goes in circles: how many of its tool calls failed in a row.
 
+use std::collections::HashSet;
+
 use sidekicks_acp::PermissionRequest;
 
 use super::{Core, Stage, Turn};
@@ -11,9 +13,9 @@ use crate::transcript::Transcript;
 #[derive(Debug, Default)]
 pub(super) struct Failing {
     /// The calls that failed since the last success; each counts once.
-    in_a_row: Vec<String>,
+    in_a_row: HashSet<String>,
     /// The calls that the person refused: that they fail is no surprise.
-    refused: Vec<String>,
+    refused: HashSet<String>,
     /// How many refusals were of calls by a name that no tool has.
     refused_of_no_tool: usize,
 }
@@ -24,12 +26,11 @@ impl Failing {
     }
 
     fn ended(&mut self, call: &str, status: &str) {
-        let counted = self.in_a_row.iter().any(|failed| failed == call);
         match status {
             "completed" => self.in_a_row.clear(),
-            "failed" if counted || self.refused.iter().any(|refused| refused == call) => {}
+            "failed" if self.in_a_row.contains(call) || self.refused.contains(call) => {}
             "failed" if self.refused_of_no_tool > 0 => self.refused_of_no_tool -= 1,
-            "failed" => self.in_a_row.push(call.to_owned()),
+            "failed" => _ = self.in_a_row.insert(call.to_owned()),
             _ => {}
         }
     }
@@ -40,13 +41,14 @@ impl Core {
     pub(super) fn refusal(&mut self, request: &PermissionRequest, option: &str) {
         let refuses = request.options.iter().any(|one| one.id == option && one.kind.starts_with("reject"));
         let Some(turn) = self.turn.as_mut().filter(|_| refuses) else { return };
-        let call = request.raw.to_value()["toolCall"]["toolCallId"].as_str().map(str::to_owned);
+        let params = request.raw.to_value();
+        let call = params["toolCall"]["toolCallId"].as_str().map(str::to_owned);
         let known = |call: &String| {
             let transcript = self.common.hub.transcript(&self.agent);
             self.cursor.tool(&transcript, call).is_some()
         };
         match call.filter(known) {
-            Some(call) => turn.failing.refused.push(call),
+            Some(call) => _ = turn.failing.refused.insert(call),
             None => turn.failing.refused_of_no_tool += 1,
         }
     }
@@ -87,7 +89,7 @@ mod tests {
             (&[("a", "failed"), ("a", "completed")], 0),
         ];
         for (ends, expected) in cases {
-            let mut failing = Failing { refused: vec!["refused".to_owned()], ..Failing::default() };
+            let mut failing = Failing { refused: HashSet::from(["refused".to_owned()]), ..Failing::default() };
             ends.iter().for_each(|(call, status)| failing.ended(call, status));
             assert_eq!(failing.count(), expected, "{ends:?}");
         }
