@@ -17,7 +17,7 @@ const ON_ITS_WAY: Duration = Duration::from_millis(2);
 
 pub(crate) async fn run(world: Arc<World>, peer: Peer) {
     let (number, start) = world.start();
-    let mut agent = Agent { world, peer, number, start, sessions: BTreeMap::new(), later: Vec::new(), gone: false };
+    let mut agent = Agent { world, peer, number, start, sessions: BTreeMap::new(), later: Vec::new(), opened: 0, gone: false };
     while !agent.gone {
         let due = agent.due();
         let rings = async {
@@ -46,6 +46,8 @@ struct Agent {
     sessions: BTreeMap<String, Session>,
     /// Answers that take their time.
     later: Vec<(Instant, Value)>,
+    /// How many sessions were opened anew.
+    opened: usize,
     gone: bool,
 }
 
@@ -137,7 +139,8 @@ impl Agent {
             }
             "session/new" => {
                 let says = if good { Says::Yes } else { next(&mut start.opens) };
-                let id = format!("s{}-{}", self.number, self.sessions.len());
+                self.opened += 1;
+                let id = format!("s{}-{}", self.number, self.opened);
                 let mut result = json!({ "sessionId": id });
                 if start.offers_modes {
                     result["modes"] = json!({"currentModeId": "auto", "availableModes": [{"id": "auto", "name": "Auto"}, {"id": "ask", "name": "Ask"}]});

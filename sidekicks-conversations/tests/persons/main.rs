@@ -59,8 +59,11 @@ async fn law(acts: Vec<Act>, starts: Vec<Start>, lends: Vec<Lends>) {
     // Logins and late words have come by then.
     tokio::time::sleep(Duration::from_secs(3600)).await;
     person.give_up_errands().await;
-    person.talk.with.stop();
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    // Each question between turns may be followed by another one.
+    for _ in 0..10 {
+        person.talk.with.stop();
+        tokio::time::sleep(Duration::from_secs(600)).await;
+    }
     person.look().await;
     let now = person.now();
     assert_settled(&now);
