@@ -17,7 +17,8 @@ const ON_ITS_WAY: Duration = Duration::from_millis(2);
 
 pub(crate) async fn run(world: Arc<World>, peer: Peer) {
     let (number, start) = world.start();
-    let mut agent = Agent { world, peer, number, start, sessions: BTreeMap::new(), later: Vec::new(), opened: 0, gone: false };
+    let mut agent =
+        Agent { world, peer, number, start, sessions: BTreeMap::new(), later: Vec::new(), opened: 0, gone: false };
     while !agent.gone {
         let due = agent.due();
         let rings = async {
@@ -55,6 +56,8 @@ struct Agent {
 struct Session {
     prompt: Option<Value>,
     steps: VecDeque<Step>,
+    /// The last question.
+    asked: Option<String>,
     /// The question that is to be answered first.
     waits_for: Option<String>,
     due: Option<Instant>,
@@ -102,10 +105,23 @@ impl Agent {
             Step::Tool(tool, status) => self.peer.update(id, tool_call(tool, json!({ "status": status }))).await,
             Step::Ask(waits) => {
                 let tool = format!("q{}", self.world.question());
+                session.asked = Some(tool.clone());
                 session.waits_for = waits.then(|| tool.clone());
                 self.world.unanswered.lock().unwrap().insert((self.number, tool.clone()));
                 self.peer.ask(&json!(tool), id, json!({"toolCallId": tool, "title": "?"}), OPTIONS).await;
             }
+            Step::Withdraw => {
+                if let Some(asked) = session.asked.take() {
+                    self.peer.notify("$/cancel_request", json!({ "requestId": asked })).await;
+                }
+            }
+            Step::Burst => self.peer.say_often(id, 700, 1).await,
+            Step::Elsewhere => self.peer.say("nowhere", "la").await,
+            Step::Mode(mode) => {
+                let update = json!({"sessionUpdate": "current_mode_update", "currentModeId": mode});
+                self.peer.update(id, update).await;
+            }
+            Step::Usage => self.peer.usage(id, 1, 2).await,
             Step::Wait(wait) => session.due = Some(Instant::now() + Duration::from_millis(wait)),
             Step::End(reason) => self.end(id, json!({"result": {"stopReason": reason}}), 1).await,
             Step::EndTwice => self.end(id, json!({"result": {"stopReason": "end_turn"}}), 2).await,
@@ -142,8 +158,11 @@ impl Agent {
                 self.opened += 1;
                 let id = format!("s{}-{}", self.number, self.opened);
                 let mut result = json!({ "sessionId": id });
-                if start.offers_modes {
-                    result["modes"] = json!({"currentModeId": "auto", "availableModes": [{"id": "auto", "name": "Auto"}, {"id": "ask", "name": "Ask"}]});
+                if start.offers {
+                    result["modes"] = json!({"currentModeId": "auto", "availableModes": [mode("auto"), mode("ask")]});
+                    let choices = json!([{"value": "small", "name": "S"}, {"value": "large", "name": "L"}]);
+                    result["configOptions"] = json!([{"id": "model", "name": "Model", "category": "model",
+                        "type": "select", "currentValue": "small", "options": choices}]);
                 }
                 self.sessions.insert(id, Session::default());
                 self.say(&message, says, result).await;
@@ -175,7 +194,7 @@ impl Agent {
                 let says = if good { Says::Yes } else { next(&mut start.logins) };
                 self.say(&message, says, json!({})).await;
             }
-            "session/set_mode" | "session/set_model" => {
+            "session/set_mode" | "session/set_model" | "session/set_config_option" => {
                 let says = if good { Says::Yes } else { next(&mut start.settings) };
                 self.say(&message, says, json!({})).await;
             }
@@ -190,6 +209,9 @@ impl Agent {
             Remembers::Nothing => {}
             Remembers::All => capabilities["sessionCapabilities"]["resume"] = json!({}),
             Remembers::Replays | Remembers::Claims => capabilities["loadSession"] = json!(true),
+        }
+        if self.start.takes_pictures {
+            capabilities["promptCapabilities"] = json!({"image": true});
         }
         if self.start.closes.is_some() {
             capabilities["sessionCapabilities"]["close"] = json!({});
@@ -262,6 +284,10 @@ impl Agent {
         }
         self.world.answers.lock().unwrap().insert(tool, answer);
     }
+}
+
+fn mode(id: &str) -> Value {
+    json!({"id": id, "name": id})
 }
 
 fn error(code: i64) -> Value {

@@ -53,8 +53,7 @@ async fn law(acts: Vec<Act>, starts: Vec<Start>, lends: Vec<Lends>) {
     // It comes to an end by itself, or once it is stopped.
     if timeout(Duration::from_secs(600), person.talk.with.idle()).await.is_err() {
         person.talk.with.stop();
-        let patience = options().cancel_timeout + Duration::from_secs(1);
-        timeout(patience, person.talk.with.idle()).await.expect("a turn that is stopped ends");
+        person.until_stopped().await;
     }
     // Logins and late words have come by then.
     tokio::time::sleep(Duration::from_secs(3600)).await;
@@ -80,7 +79,7 @@ async fn law(acts: Vec<Act>, starts: Vec<Start>, lends: Vec<Lends>) {
     let mut answered = false;
     // A mode and a model that the agent does not have are refused, each once.
     for _ in 0..3 {
-        let sent = person.send().expect("it can be sent");
+        let sent = person.send(false).expect("it can be sent");
         within(person.talk.with.idle()).await;
         person.look().await;
         let message = person.now().message(&sent).cloned().expect("it is there");

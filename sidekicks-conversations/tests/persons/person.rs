@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sidekicks_acp::SingleAgent;
+use sidekicks_acp::schema::{ContentBlock, ImageContent, TextContent};
 use sidekicks_conversations::{
     AnswerError, Event, Message, MessageId, Outcome, Part, Permission, PermissionId, RequestError, ResolvedBy, Role,
     SendError, Transcript, TurnPhase, UnqueueError,
@@ -12,7 +13,7 @@ use sidekicks_conversations::{
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::common::{Talk, name, within};
+use crate::common::{Talk, name, options, within};
 use crate::script::Act;
 use crate::watch::Watcher;
 use crate::world::World;
@@ -54,8 +55,9 @@ impl Person {
 
     pub(crate) async fn act(&mut self, act: Act) {
         match act {
-            Act::Send => drop(self.send()),
-            Act::SendTwice => [(); 2].into_iter().for_each(|()| drop(self.send())),
+            Act::Send => drop(self.send(false)),
+            Act::SendTwice => [(); 2].into_iter().for_each(|()| drop(self.send(false))),
+            Act::SendPicture => drop(self.send(true)),
             Act::Stop => self.talk.with.stop(),
             Act::CancelTurn => self.talk.with.cancel_turn(),
             Act::Resend(which) => self.resend(which),
@@ -80,6 +82,24 @@ impl Person {
                     self.agent.stop().await;
                 }
             }
+            Act::StopToTheEnd => {
+                self.talk.with.stop();
+                // A login sends again what waited for it.
+                if self.errands.iter().all(JoinHandle::is_finished) {
+                    self.until_stopped().await;
+                }
+            }
+            Act::Follow => self.watchers.push(Watcher::following(&self.talk.with)),
+            Act::Watch(events) => {
+                for _ in 0..events {
+                    let _ = timeout(Duration::from_secs(1), self.talk.until(|_| Some(()))).await;
+                }
+            }
+            Act::Yield(times) => {
+                for _ in 0..times {
+                    tokio::task::yield_now().await;
+                }
+            }
             Act::Join => self.watchers.push(Watcher::joining(&self.talk.all, None)),
             Act::Wait(wait) => tokio::time::sleep(Duration::from_millis(wait)).await,
         }
@@ -100,9 +120,17 @@ impl Person {
         (before, result)
     }
 
-    pub(crate) fn send(&mut self) -> Result<MessageId, SendError> {
+    /// A turn that was stopped ends in time.
+    pub(crate) async fn until_stopped(&self) {
+        let patience = options().cancel_timeout + Duration::from_secs(1);
+        timeout(patience, self.talk.with.idle()).await.expect("a turn that is stopped ends");
+    }
+
+    pub(crate) fn send(&mut self, picture: bool) -> Result<MessageId, SendError> {
         let text = format!("u{}", self.known.len());
-        let (before, sent) = self.trying(|| self.talk.with.send(text.as_str()));
+        let mut content = vec![ContentBlock::Text(TextContent::new(text.as_str()))];
+        content.extend(picture.then(|| ContentBlock::Image(ImageContent::new("AA==", "image/png"))));
+        let (before, sent) = self.trying(|| self.talk.with.send(content));
         match &sent {
             Ok(id) => {
                 let now = self.now();
@@ -264,7 +292,7 @@ impl Person {
 
 fn text(message: &Message) -> String {
     match &message.parts[..] {
-        [Part::Text { text, .. }] => text.to_string(),
+        [Part::Text { text, .. }, ..] => text.to_string(),
         other => panic!("{other:?}"),
     }
 }

@@ -9,7 +9,11 @@ pub(crate) enum Act {
     Send,
     /// Two at once.
     SendTwice,
+    /// With a picture, which some agents do not take.
+    SendPicture,
     Stop,
+    /// Waits until it has stopped.
+    StopToTheEnd,
     CancelTurn,
     Resend(usize),
     Unqueue(usize),
@@ -25,6 +29,12 @@ pub(crate) enum Act {
     IdleStop,
     /// Somebody else begins to watch.
     Join,
+    /// Somebody else begins to follow.
+    Follow,
+    /// Waits for so many events, for a second.
+    Watch(usize),
+    /// Lets others do something, so many times.
+    Yield(usize),
     /// Milliseconds.
     Wait(u64),
 }
@@ -44,7 +54,9 @@ pub(crate) struct Start {
     pub(crate) remembers: Remembers,
     /// It closes sessions, and how well.
     pub(crate) closes: Option<Says>,
-    pub(crate) offers_modes: bool,
+    /// Modes and models.
+    pub(crate) offers: bool,
+    pub(crate) takes_pictures: bool,
     pub(crate) opens: Vec<Says>,
     pub(crate) settings: Vec<Says>,
     pub(crate) logins: Vec<Says>,
@@ -97,6 +109,14 @@ pub(crate) enum Step {
     Tool(&'static str, &'static str),
     /// Asks; waits for the answer or goes on.
     Ask(bool),
+    /// Takes its last question back.
+    Withdraw,
+    /// Very much at once.
+    Burst,
+    /// Something in a session that is not open.
+    Elsewhere,
+    Mode(&'static str),
+    Usage,
     Wait(u64),
     End(&'static str),
     EndTwice,
@@ -112,7 +132,9 @@ pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         12 => Just(Act::Send),
         3 => Just(Act::SendTwice),
+        1 => Just(Act::SendPicture),
         3 => Just(Act::Stop),
+        1 => Just(Act::StopToTheEnd),
         3 => Just(Act::CancelTurn),
         5 => any::<usize>().prop_map(Act::Resend),
         4 => any::<usize>().prop_map(Act::Unqueue),
@@ -124,13 +146,16 @@ pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
         2 => profile.prop_map(Act::Configure),
         1 => Just(Act::IdleStop),
         1 => Just(Act::Join),
+        1 => Just(Act::Follow),
+        8 => (1..9usize).prop_map(Act::Watch),
+        8 => (1..20usize).prop_map(Act::Yield),
         14 => select(vec![1, 1, 5, 50, 300, 3_000, 11_000, 61_000, 130_000]).prop_map(Act::Wait),
     ];
-    prop::collection::vec(act, 1..30)
+    prop::collection::vec(act, 1..50)
 }
 
 pub(crate) fn starts() -> impl Strategy<Value = Vec<Start>> {
-    prop::collection::vec(start(), 0..4)
+    prop::collection::vec(start(), 0..6)
 }
 
 /// Mostly yes.
@@ -156,11 +181,11 @@ fn start() -> impl Strategy<Value = Start> {
     ];
     let turns = prop::collection::vec(turn(), 0..7);
     let handshake = prop_oneof![8 => Just(Says::Yes), 1 => says()];
-    let shape = (handshake, remembers, prop::option::of(says()), any::<bool>());
+    let shape = (handshake, remembers, prop::option::of(says()), any::<bool>(), any::<bool>());
     let calls = (many(), many(), many(), prop::collection::vec(obeys, 0..4));
     (shape, calls, turns).prop_map(|(shape, (opens, settings, logins, cancels), turns)| {
-        let (handshake, remembers, closes, offers_modes) = shape;
-        Start { handshake, remembers, closes, offers_modes, opens, settings, logins, cancels, turns }
+        let (handshake, remembers, closes, offers, takes_pictures) = shape;
+        Start { handshake, remembers, closes, offers, takes_pictures, opens, settings, logins, cancels, turns }
     })
 }
 
@@ -177,6 +202,10 @@ fn turn() -> impl Strategy<Value = Vec<Step>> {
             3 => (select(vec!["t", "u"]), select(vec!["pending", "in_progress", "completed", "failed"]))
                 .prop_map(|(id, status)| Step::Tool(id, status)),
             3 => any::<bool>().prop_map(Step::Ask),
+            1 => Just(Step::Withdraw),
+            1 => prop_oneof![30 => Just(Step::Usage), 1 => Just(Step::Burst)],
+            1 => Just(Step::Elsewhere),
+            1 => select(vec!["ask", "auto"]).prop_map(Step::Mode),
             3 => select(vec![2, 40, 400, 7_000, 70_000]).prop_map(Step::Wait),
         ]
     };
