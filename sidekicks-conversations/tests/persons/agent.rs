@@ -61,6 +61,8 @@ struct Session {
     /// The question that is to be answered first.
     waits_for: Option<String>,
     due: Option<Instant>,
+    /// How often the prompt was cancelled.
+    cancels: usize,
     /// When the last turn ended.
     ended: Option<Instant>,
 }
@@ -242,6 +244,7 @@ impl Agent {
         if session.prompt.replace(prompt).is_some() {
             return self.world.fault(format!("two prompts at once in {id}"));
         }
+        session.cancels = 0;
         let turn = match self.world.is_good() || self.start.turns.is_empty() {
             true => vec![Step::Say("Good."), Step::End("end_turn")],
             false => self.start.turns.remove(0),
@@ -259,6 +262,10 @@ impl Agent {
                 self.world.fault(format!("a cancel in {id} while nothing is pending"));
             }
             return;
+        }
+        session.cancels += 1;
+        if session.cancels > 1 {
+            self.world.fault(format!("two cancels of one prompt in {id}"));
         }
         let obeys = if self.world.is_good() { Obeys::AtOnce } else { next(&mut self.start.cancels) };
         let steps = match obeys {

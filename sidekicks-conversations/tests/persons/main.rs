@@ -1,6 +1,7 @@
 //! What holds whatever a person does while an agent does whatever it likes.
 
 mod agent;
+mod checks;
 #[path = "../common/mod.rs"]
 mod common;
 mod person;
@@ -12,8 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use checks::{assert_mirrored, assert_settled};
 use common::{options, ready, talk, talk_with, within};
-use person::{Person, assert_mirrored, assert_settled};
+use person::Person;
 use proptest::prelude::*;
 use script::{Act, Lends, Profile, Start};
 use sidekicks_acp::testing::{self, Peer};

@@ -7,7 +7,8 @@ use sidekicks_conversations::{Conversation, Conversations, Transcript};
 use tokio::task::JoinHandle;
 
 use crate::common::name;
-use crate::person::Mirror;
+
+type Mirror = Arc<Mutex<Transcript>>;
 
 /// Somebody who sees nothing but the events.
 pub(crate) struct Watcher {
