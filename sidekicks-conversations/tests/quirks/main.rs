@@ -61,7 +61,7 @@ fn is_ignored(test: &str) -> Option<bool> {
         line.strip_prefix("fn ").and_then(|line| line.strip_prefix(name)).is_some_and(|rest| rest.starts_with('('))
     };
     let lines: Vec<&str> = source.lines().collect();
-    let at = lines.iter().position(|line| begins(line)).unwrap_or_else(|| panic!("there is no {test}"));
+    let at = lines.iter().position(begins).unwrap_or_else(|| panic!("there is no {test}"));
     let attributes = lines[..at].iter().rev().map(|line| line.trim()).take_while(|line| line.starts_with("#["));
     let attributes: Vec<&str> = attributes.collect();
     let has = |begin: &str| attributes.iter().any(|attribute| attribute.starts_with(begin));
