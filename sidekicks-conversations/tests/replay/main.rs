@@ -16,12 +16,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use scene::Scene;
-use serde_json::json;
+use serde_json::{Value, json};
 use sidekicks_conversations::{Event, Message, Part, Role, Transcript};
+use stage::EARLIER;
 
 /// How many scenes there are in how many recordings, and how many starts of agents are not played
 /// ([`recording::NO_PROMPT`]): a loader that finds less is broken.
-const PLAYED: (usize, usize, usize) = (307, 291, 30);
+const PLAYED: (usize, usize, usize) = (317, 291, 30);
 
 /// The folder of the recordings, if there is one.
 fn transcripts() -> Option<PathBuf> {
@@ -125,6 +126,27 @@ fn check(scene: &Scene, transcript: &Transcript, prompts: usize) {
     let unanswered = transcript.messages.iter().filter(|message| message.role == Role::User && message.not_sent);
     assert_eq!(answered.len() + unanswered.count(), prompts, "{name}: one answer for each prompt that was sent");
     assert!(answered.windows(2).all(|pair| pair[0] != pair[1]), "{name}: each prompt is answered once");
+    check_recalled(scene, transcript);
+}
+
+/// What holds for one with an agent that was started again.
+fn check_recalled(scene: &Scene, transcript: &Transcript) {
+    let name = &scene.name;
+    let codes: Vec<_> = transcript.messages.iter().filter_map(|message| message.code.as_deref()).collect();
+    let of_sessions = |code: &&str| matches!(*code, "session-resumed" | "agent-restarted");
+    let Some(recalled) = &scene.recalled else {
+        return assert!(!codes.iter().any(of_sessions), "{name}: nothing is recalled");
+    };
+    let expected = if recalled.remembered { "session-resumed" } else { "agent-restarted" };
+    assert_eq!(codes.iter().filter(|code| of_sessions(code)).collect::<Vec<_>>(), [&expected], "{name}");
+    assert_eq!(transcript.messages[3].code.as_deref(), Some(expected), "{name}: it stands between question and answer");
+    let shown = json!(transcript.messages).to_string();
+    for update in scene.replayed().iter().map(|message| &message["params"]["update"]) {
+        for again in [&update["content"]["text"], &update["toolCallId"]].into_iter().filter_map(Value::as_str) {
+            let again = json!(again).to_string();
+            assert!(!shown.contains(again.trim_matches('"')), "{name}: {again} is told again");
+        }
+    }
 }
 
 fn message_word(message: &Message, questions: &[String]) -> String {
@@ -165,21 +187,27 @@ fn message_word(message: &Message, questions: &[String]) -> String {
     word
 }
 
-/// What the agent told of its session.
+/// What the agent told of its session; what an earlier start told and this one did not is "kept".
 fn offer(transcript: &Transcript) -> String {
+    let modes = transcript.modes.as_ref().map_or(&[][..], |modes| &modes.available_modes);
+    let commands: Vec<_> = transcript.commands.iter().map(|command| command.name.as_str()).collect();
+    let modes: Vec<_> = modes.iter().map(|mode| mode.name.as_str()).collect();
+    let options: Vec<_> = transcript.config_options.iter().map(|option| option.name.as_str()).collect();
     let mut words = String::new();
-    let mut add = |word: &str, count: usize| {
-        if count > 0 {
-            words += &format!("; {word} {count}");
+    for (word, names) in [("commands", commands), ("modes", modes), ("options", options)] {
+        match names[..] {
+            [] => {}
+            [EARLIER] => words += &format!("; {word} kept"),
+            _ => words += &format!("; {word} {}", names.len()),
         }
-    };
-    add("commands", transcript.commands.len());
-    add("modes", transcript.modes.as_ref().map_or(0, |modes| modes.available_modes.len()));
-    add("options", transcript.config_options.len());
-    for (word, is_there) in [("usage", transcript.usage.is_some()), ("title", transcript.title.is_some())] {
-        if is_there {
-            words += &format!("; {word}");
-        }
+    }
+    if transcript.usage.is_some() {
+        words += "; usage";
+    }
+    match transcript.title.as_deref() {
+        None => {}
+        Some(EARLIER) => words += "; title kept",
+        Some(_) => words += "; title",
     }
     words
 }
