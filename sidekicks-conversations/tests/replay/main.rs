@@ -9,7 +9,9 @@ mod common;
 mod recording;
 mod scene;
 mod scribe;
+mod shape;
 mod stage;
+mod unrecorded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +19,8 @@ use std::path::PathBuf;
 
 use scene::Scene;
 use serde_json::{Value, json};
-use sidekicks_conversations::{Event, Message, Part, Role, Transcript};
+use shape::{counted, message_word, word};
+use sidekicks_conversations::{Event, Part, Role, Transcript};
 use stage::EARLIER;
 
 /// How many scenes there are in how many recordings, and how many starts of agents are not played
@@ -149,44 +152,6 @@ fn check_recalled(scene: &Scene, transcript: &Transcript) {
     }
 }
 
-fn message_word(message: &Message, questions: &[String]) -> String {
-    let parts = counted(
-        message.parts.iter().map(|part| match part {
-            Part::Tool(tool) if questions.iter().any(|question| tool.output == question.as_str()) => {
-                format!("tool:{} with its question as output", tool.status)
-            }
-            Part::Tool(tool) => format!("tool:{}", tool.status),
-            Part::Plan { entries, .. } => format!("plan:{}", entries.len()),
-            other => word(&other.kind()),
-        }),
-        " ",
-    );
-    let role = match message.role {
-        Role::Agent if message.reply_to.is_none() => "late".to_owned(),
-        role => word(&role),
-    };
-    let mut word = format!("{role}[{parts}]");
-    if let Some(code) = &message.code {
-        word = format!("system:{code}");
-    }
-    if message.not_sent {
-        word += " not sent";
-    }
-    if let Some(reason) = &message.stop_reason {
-        word += &format!(" {reason}");
-    }
-    if message.agent_stop_reason.is_some() {
-        word += " (not by its own word)";
-    }
-    if let Some(error) = &message.error {
-        word += &format!(" failed: {}", error.code);
-    }
-    if message.empty {
-        word += " empty";
-    }
-    word
-}
-
 /// What the agent told of its session; what an earlier start told and this one did not is "kept".
 fn offer(transcript: &Transcript) -> String {
     let modes = transcript.modes.as_ref().map_or(&[][..], |modes| &modes.available_modes);
@@ -210,21 +175,4 @@ fn offer(transcript: &Transcript) -> String {
         Some(_) => words += "; title",
     }
     words
-}
-
-fn word(value: &impl serde::Serialize) -> String {
-    json!(value).as_str().unwrap_or_default().to_owned()
-}
-
-/// Words in their order; one that comes several times in a row is counted.
-fn counted(words: impl Iterator<Item = String>, between: &str) -> String {
-    let mut runs: Vec<(String, usize)> = Vec::new();
-    for word in words {
-        match runs.last_mut() {
-            Some((last, count)) if *last == word => *count += 1,
-            _ => runs.push((word, 1)),
-        }
-    }
-    let run = |(word, count): (String, usize)| if count == 1 { word } else { format!("{word}*{count}") };
-    runs.into_iter().map(run).collect::<Vec<_>>().join(between)
 }
