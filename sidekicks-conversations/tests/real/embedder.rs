@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sidekicks_acp::{AgentName, ConnectOptions, SingleAgent, StopPolicy};
+use sidekicks_acp::{AgentName, SingleAgent};
 use sidekicks_conversations::{
     AgentProfile, Conversation, Conversations, Event, Follower, Message, Options, Permission, Transcript,
 };
@@ -13,8 +13,7 @@ use crate::PATIENCE;
 use crate::home::Home;
 
 pub(crate) struct Embedder {
-    /// The agent, which is stopped from outside as an embedder does with one that is idle.
-    pub(crate) agent: SingleAgent,
+    agent: SingleAgent,
     pub(crate) with: Conversation,
     follower: Follower,
     /// What the events add up to.
@@ -27,11 +26,7 @@ pub(crate) struct Embedder {
 
 impl Embedder {
     pub(crate) fn in_home(home: &Home) -> Self {
-        let mut options = ConnectOptions::default();
-        if let Some(r) = std::env::var_os("REC") {
-            options.recorder = Some(sidekicks_acp::Recorder::new(std::fs::File::create(r).unwrap()));
-        }
-        let agent = SingleAgent::with(home.command(), options, StopPolicy::default());
+        let agent = SingleAgent::new(home.command());
         let mut profile = AgentProfile::new(agent.clone(), &home.cwd);
         if let Some(mode) = &home.mode {
             profile = profile.mode(mode);
@@ -43,18 +38,8 @@ impl Embedder {
         Self { agent, with, follower, mirror: Transcript::new(name), asked: Vec::new(), _all: all }
     }
 
-    /// Says this, answers each question with the option of this kind, and gives the answer of the agent.
+    /// Says this, answers each question with an option of this kind, and gives the answer of the agent.
     pub(crate) async fn turn(&mut self, prompt: &str, decision: &str) -> Arc<Message> {
-        self.turn_while(prompt, decision, |_| {}).await
-    }
-
-    /// As [`turn`](Self::turn); `look` sees how things are after each event.
-    pub(crate) async fn turn_while(
-        &mut self,
-        prompt: &str,
-        decision: &str,
-        mut look: impl FnMut(&Self),
-    ) -> Arc<Message> {
         let sent = self.with.send(prompt).expect("it is sent");
         loop {
             let event = self.next().await;
@@ -68,19 +53,14 @@ impl Embedder {
                 Event::TurnChanged { turn, .. } if !turn.busy => break,
                 _ => {}
             }
-            look(self);
         }
         let answer = self.mirror.messages.iter().rfind(|message| message.reply_to.as_ref() == Some(&sent));
         Arc::clone(answer.unwrap_or_else(|| panic!("no answer: {:#?}", self.mirror.messages)))
     }
 
-    /// Stops the agent, as one that was idle for long.
+    /// Stops the agent's process, as an embedder does with one that was idle for long.
     pub(crate) async fn rest(&self) {
         timeout(PATIENCE, self.agent.stop()).await.expect("it stops in time").expect("it runs");
-        if std::env::var_os("MINUTE").is_some() {
-            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
-            tokio::time::sleep(std::time::Duration::from_secs(62 - now % 60)).await;
-        }
     }
 
     /// Follows until nothing is unread.
