@@ -23,7 +23,7 @@ fn open(files: &[(&str, &[(&str, String)])]) -> Ended {
 fn each_file_has_its_agents_and_its_folder() {
     let shop: (&str, &[_]) = ("shop", &[("ann", agent("echo", "Ann")), ("bob", agent("echo", "Bob"))]);
     let blog: (&str, &[_]) = ("blog", &[("ann", agent("echo", "Another Ann"))]);
-    insta::assert_snapshot!(open(&[shop.clone(), blog, shop]), @"
+    insta::assert_snapshot!(open(&[shop, blog, shop]), @"
     -- stdout
     == ann
     I am Ann in shop; 1: hello
