@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sidekicks_acp::schema::{AuthMethodId, SessionConfigOption, SessionConfigOptionValue};
 use sidekicks_acp::{AgentName, Borrow};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, watch};
 
 use crate::conversations::Common;
 use crate::core::{Core, Errand};
@@ -201,8 +201,8 @@ impl Conversation {
         let _ = busy.wait_for(|busy| !busy).await;
     }
 
-    pub(crate) fn forget(&self, over: &mpsc::Sender<()>) {
-        self.with_core(|core| core.forget(over));
+    pub(crate) fn forget(&self) {
+        self.with_core(Core::forget);
         if self.open().is_err() {
             drop(self.shared.core().orders()); // Nobody is left to take leave, or to be waited for.
         }

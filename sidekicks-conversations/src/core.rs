@@ -28,7 +28,7 @@ use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
 use crate::wish::{Setting, Way, Wish};
 use card::Card;
-pub(crate) use forget::Farewell;
+pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
 use sessions::{Memory, Session};
@@ -120,8 +120,9 @@ pub(crate) enum Want {
         connector: Arc<dyn Connector>,
         owner: String,
     },
-    /// That everything was heard that the session has said so far: what came before a prompt is no answer to it.
-    Quiet,
+    /// That everything was heard that the session has said so far, or until then: what came before a prompt is no answer
+    /// to it.
+    Quiet(Option<Instant>),
     Setting {
         connection: Arc<dyn AgentConnection>,
         session: SessionId,
@@ -195,7 +196,7 @@ impl Core {
             }
             Stage::Opening => {
                 let session = self.session.as_ref().filter(|session| session.id.is_some());
-                session.map(|session| (session.number, Want::Quiet))
+                session.map(|session| (session.number, Want::Quiet(session.recall.quiet_until())))
             }
             Stage::Prompting(_) => None,
         });
@@ -214,11 +215,17 @@ impl Core {
                 self.set(setting, &way, answer);
             }
             (Done::Setting(_), _) => {}
-            (Done::Quiet, _) => {
+            (Done::Quiet, _) if self.is_quiet() => {
                 self.ready();
                 self.tell_turn();
             }
+            (Done::Quiet, _) => {}
         }
+    }
+
+    fn is_quiet(&self) -> bool {
+        let until = self.session.as_ref().and_then(|session| session.recall.quiet_until());
+        until.is_none_or(|until| until <= Instant::now())
     }
 
     /// Who holds the room that is waited for; nobody where it is waited for no more.

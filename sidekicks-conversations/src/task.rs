@@ -161,7 +161,15 @@ impl Job {
                 Self { number, work, panicked: || Done::Lease(Err(ConnectError::Other(Arc::new(Panicked)))) }
             }
             // Jobs are looked at last, so by then there is nothing else.
-            Want::Quiet => Self { number, work: Box::pin(async { Done::Quiet }), panicked: || Done::Quiet },
+            Want::Quiet(until) => {
+                let work = Box::pin(async move {
+                    if let Some(until) = until {
+                        sleep_until(until).await;
+                    }
+                    Done::Quiet
+                });
+                Self { number, work, panicked: || Done::Quiet }
+            }
             Want::Setting { connection, session, way } => {
                 let work = Box::pin(async move { Done::Setting(way.ask(&*connection, &session).await) });
                 Self { number, work, panicked: || Done::Setting(Err(CallError::Malformed(Panicked.to_string()))) }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Map;
 use sidekicks_acp::schema::{McpServer, SessionId};
@@ -9,6 +10,7 @@ use sidekicks_acp::{
     AgentConnection, AgentError, CallError, ConnectError, Connector, Generation, Lease, OpenSession, OpenedSession,
     Phase, SessionOrigin,
 };
+use tokio::time::Instant;
 
 use super::confirm::Confirmation;
 use super::{Core, Farewell, Number, Stage};
@@ -26,12 +28,45 @@ pub(super) struct Session {
     request: OpenSession,
     /// `None` until it is opened.
     pub(super) id: Option<SessionId>,
-    /// The agent told something of what was said in it before.
-    pub(super) replayed: bool,
+    pub(super) recall: Recall,
     pub(super) models: Models,
     /// What it was asked to be.
     pub(super) asked: Wish,
     pub(super) confirmations: Vec<Confirmation>,
+}
+
+/// What an agent tells of a session that goes on: what was said is here already, so it is not heard again.
+///
+/// Some agents go on to tell it after they said that the session is open, so this lasts until the first prompt, and whether
+/// the agent remembers is known only once it has been quiet for a moment.
+#[derive(Default)]
+pub(super) struct Recall {
+    /// Until the first prompt in a session that goes on.
+    pub(super) lasts: bool,
+    /// It is still to be told whether the agent remembers.
+    untold: bool,
+    /// Something of what was said was told again.
+    pub(super) replayed: bool,
+    heard: Option<Instant>,
+}
+
+/// For how long an agent is quiet that has told again all it remembers.
+const QUIET: Duration = Duration::from_millis(150);
+
+impl Recall {
+    fn of(origin: &SessionOrigin) -> Self {
+        let goes_on = *origin != SessionOrigin::New;
+        Self { lasts: goes_on, untold: goes_on, ..Self::default() }
+    }
+
+    pub(super) fn heard(&mut self) {
+        self.heard = self.untold.then(Instant::now);
+    }
+
+    /// Until when it is to be quiet.
+    pub(super) fn quiet_until(&self) -> Option<Instant> {
+        self.heard.filter(|_| self.untold).map(|heard| heard + QUIET)
+    }
 }
 
 /// A session that the agent may still know when it is started again.
@@ -50,11 +85,6 @@ impl Session {
 
     fn is_in(&self, cwd: &PathBuf, mcp_servers: &Vec<McpServer>) -> bool {
         (&self.request.cwd, &self.request.mcp_servers) == (cwd, mcp_servers)
-    }
-
-    /// Whether what comes is told again, and not live.
-    pub(super) fn replays(&self) -> bool {
-        self.id.is_none() && matches!(self.request.origin, SessionOrigin::Load(_))
     }
 
     fn again(&self) -> OpenSession {
@@ -98,7 +128,7 @@ impl Core {
     /// The session that was had so far is not the one of this turn. In the process that is had `here` it is closed.
     fn leave_session(&mut self, here: bool) {
         if let Some(Session { connection, id: Some(id), number, .. }) = self.session.take_if(|_| here) {
-            self.orders.farewells.push(Farewell::to(number, connection, id));
+            self.orders.farewells.push(Farewell::to(number, connection, id, None, &self.common.farewells));
         }
         self.end_session();
     }
@@ -113,6 +143,7 @@ impl Core {
         match connection.open(request.clone()) {
             Ok(events) => {
                 let number = self.number();
+                let recall = Recall::of(&request.origin);
                 self.session = Some(Session {
                     number,
                     generation,
@@ -120,7 +151,7 @@ impl Core {
                     connection,
                     request,
                     id: None,
-                    replayed: false,
+                    recall,
                     models: Models::default(),
                     asked: Wish::default(),
                     confirmations: Vec::new(),
@@ -136,20 +167,25 @@ impl Core {
         let Some(session) = &mut self.session else { return };
         session.id = Some(opened.id.clone());
         session.models = Models::told(&opened.raw.to_value());
-        let (origin, replayed) = (session.request.origin.clone(), session.replayed);
+        let origin = session.request.origin.clone();
         self.tell_offer(&opened, &origin);
-        let remembers = match origin {
-            SessionOrigin::Resume(_) => true,
-            // Some agents say yes to any id, and know nothing of it.
-            SessionOrigin::Load(_) => replayed,
-            _ => false,
-        };
-        if remembers {
-            self.say("session-resumed", Map::new());
-        } else if self.memory.take().is_some() {
+        if origin == SessionOrigin::New && self.memory.take().is_some() {
             self.say("agent-restarted", Map::new());
         }
         self.tell_turn();
+    }
+
+    /// Tells whether the agent remembers, if that was not told yet.
+    pub(super) fn tell_recall(&mut self) {
+        let Some(session) = self.session.as_mut().filter(|session| session.recall.untold) else { return };
+        session.recall.untold = false;
+        // Some agents say yes to any id, and know nothing of it.
+        if session.recall.replayed || !matches!(session.request.origin, SessionOrigin::Load(_)) {
+            self.say("session-resumed", Map::new());
+        } else {
+            self.memory = None;
+            self.say("agent-restarted", Map::new());
+        }
     }
 
     pub(super) fn not_opened(&mut self, error: &CallError) {

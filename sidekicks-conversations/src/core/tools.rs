@@ -16,8 +16,8 @@ pub(super) struct Failing {
     in_a_row: HashSet<String>,
     /// The calls that the person refused: that they fail is no surprise.
     refused: HashSet<String>,
-    /// How many refusals were of calls by a name that no tool has.
-    refused_of_no_tool: usize,
+    /// The ids of those that no call has, or has yet: some agents ask under an id of their own.
+    refused_of_no_call: Vec<String>,
 }
 
 impl Failing {
@@ -28,11 +28,23 @@ impl Failing {
     fn ended(&mut self, call: &str, status: &str) {
         match status {
             "completed" => self.in_a_row.clear(),
-            "failed" if self.in_a_row.contains(call) || self.refused.contains(call) => {}
-            "failed" if self.refused_of_no_tool > 0 => self.refused_of_no_tool -= 1,
+            "failed" if self.was_refused(call) => {}
             "failed" => _ = self.in_a_row.insert(call.to_owned()),
             _ => {}
         }
+    }
+
+    fn was_refused(&mut self, call: &str) -> bool {
+        if self.refused.contains(call) {
+            return true;
+        }
+        if self.in_a_row.contains(call) || self.refused_of_no_call.is_empty() {
+            return false;
+        }
+        // The one that was asked about by this id, or else any.
+        let at = self.refused_of_no_call.iter().position(|id| id == call).unwrap_or_default();
+        self.refused_of_no_call.remove(at);
+        self.refused.insert(call.to_owned())
     }
 }
 
@@ -42,14 +54,10 @@ impl Core {
         let refuses = request.options.iter().any(|one| one.id == option && one.kind.starts_with("reject"));
         let Some(turn) = self.turn.as_mut().filter(|_| refuses) else { return };
         let params = request.raw.to_value();
-        let call = params["toolCall"]["toolCallId"].as_str().map(str::to_owned);
-        let known = |call: &String| {
-            let transcript = self.common.hub.transcript(&self.agent);
-            self.cursor.tool(&transcript, call).is_some()
-        };
-        match call.filter(known) {
-            Some(call) => _ = turn.failing.refused.insert(call),
-            None => turn.failing.refused_of_no_tool += 1,
+        let call = params["toolCall"]["toolCallId"].as_str().unwrap_or_default();
+        match self.cursor.is_called(call) {
+            true => _ = turn.failing.refused.insert(call.to_owned()),
+            false => turn.failing.refused_of_no_call.push(call.to_owned()),
         }
     }
 
@@ -93,8 +101,12 @@ mod tests {
             ends.iter().for_each(|(call, status)| failing.ended(call, status));
             assert_eq!(failing.count(), expected, "{ends:?}");
         }
-        let mut failing = Failing { refused_of_no_tool: 1, ..Failing::default() };
-        ["a", "b"].iter().for_each(|call| failing.ended(call, "failed"));
-        assert_eq!(failing.count(), 1);
+        for (asked, failed, count) in
+            [("", ["a", "b"], 1), ("b", ["a", "b"], 1), ("b", ["b", "b"], 0), ("q", ["a", "a"], 0)]
+        {
+            let mut failing = Failing { refused_of_no_call: vec![asked.to_owned()], ..Failing::default() };
+            failed.iter().for_each(|call| failing.ended(call, "failed"));
+            assert_eq!(failing.count(), count, "{asked} {failed:?}");
+        }
     }
 }

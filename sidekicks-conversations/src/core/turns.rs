@@ -55,6 +55,9 @@ impl Core {
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Prompting(prompt);
         turn.heard = Heard { at: Instant::now(), clock: begun.at, told: false };
+        if let Some(session) = &mut self.session {
+            session.recall.lasts = false;
+        }
         // After a connection that was lost before anything was sent, the answer is there already.
         if let Some(answer) = &turn.answer {
             return self.cursor.begin(answer.clone());

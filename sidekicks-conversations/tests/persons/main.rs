@@ -132,7 +132,6 @@ async fn law(acts: Vec<Act>, starts: Vec<Start>, lends: Vec<Lends>) {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "`forget` waits for the turns that it ends itself, not for one that an earlier `forget` left running"]
 async fn forgetting_again_waits_for_what_is_being_forgotten() {
     let mut talk = talk(async |mut peer: Peer| {
         ready(&mut peer).await;
@@ -153,7 +152,6 @@ async fn forgetting_again_waits_for_what_is_being_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "a session is known by the number of the start alone, which two connectors may share"]
 async fn another_connector_is_another_agent() {
     let agent = |text: &'static str| -> Arc<dyn Connector> {
         Arc::new(testing::agent(async move |mut peer: Peer| {

@@ -106,7 +106,6 @@ async fn a_question_to_the_person_may_come_as_one_for_permission() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "a question that has an id of its own, and a title, is taken for a tool, and the one that fails for another"]
 async fn what_is_refused_under_an_id_that_no_call_has_is_no_failure() {
     let mut talk = talk(async |mut peer: Peer| {
         ready(&mut peer).await;

@@ -173,6 +173,8 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
         By(&[
             "updates::the_ids_of_tools_may_repeat_in_a_later_turn",
             "quirks/tools::an_id_means_nothing_in_another_session",
+            "quirks/tools::a_question_with_the_id_of_a_call_that_is_done_is_of_another_call",
+            "quirks/tools::an_update_that_begins_a_call_that_was_done_is_of_another_call",
         ]),
     ),
     (
@@ -199,7 +201,11 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
     (
         47,
         "a question names its call by an id alone, or by one that no call has",
-        By(&["permissions::it_shows_what_there_is", "liveness::what_the_person_refused_is_no_failure"]),
+        By(&[
+            "permissions::it_shows_what_there_is",
+            "liveness::what_the_person_refused_is_no_failure",
+            "quirks/questions::what_is_refused_under_an_id_that_no_call_has_is_no_failure",
+        ]),
     ),
     (
         48,
@@ -265,7 +271,4 @@ pub(crate) const NOT_YET: &[(u8, &str)] = &[
     (23, "quirks/settings::a_mode_is_the_same_in_both_ways_in_which_it_is_offered"),
     (24, "quirks/settings::one_can_go_back_from_a_mode_however_it_was_confirmed"),
     (24, "quirks/settings::what_is_told_again_is_no_change"),
-    (42, "quirks/tools::a_question_with_the_id_of_a_call_that_is_done_is_of_another_call"),
-    (42, "quirks/tools::an_update_that_begins_a_call_that_was_done_is_of_another_call"),
-    (47, "quirks/questions::what_is_refused_under_an_id_that_no_call_has_is_no_failure"),
 ];

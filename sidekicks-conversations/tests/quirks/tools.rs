@@ -126,7 +126,6 @@ async fn an_id_means_nothing_in_another_session() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "a question goes to the call of its id wherever that stands, also to one that is done in an earlier answer"]
 async fn a_question_with_the_id_of_a_call_that_is_done_is_of_another_call() {
     // A model that counts its calls anew in each turn, of an agent that announces them by the question alone.
     let mut talk = talk(async |mut peer: Peer| {
@@ -152,7 +151,6 @@ async fn a_question_with_the_id_of_a_call_that_is_done_is_of_another_call() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "an update goes to the call of its id wherever that stands, also where it begins one that was done"]
 async fn an_update_that_begins_a_call_that_was_done_is_of_another_call() {
     let told = ["pending", "in_progress"].map(|status| tool_update("call_0", json!({ "status": status })));
     let call = || tool_call("call_0", json!({"status": "pending"}));

@@ -195,7 +195,6 @@ async fn mistral_vibe() {
 }
 
 #[tokio::test]
-#[ignore = "only a load is expected to replay, see the replay test"]
 async fn fast_agent() {
     Agent { name: "fast-agent", allowed: "agent[tool:unfinished text] end_turn", refused: None, ..TYPICAL }
         .works()

@@ -18,6 +18,8 @@ pub(crate) struct Scribe<'l> {
     /// The prompt that is pending.
     pending: Option<&'l Value>,
     cancelled: bool,
+    /// The session was closed, which a conversation does only when it leaves it.
+    closed: bool,
     /// A prompt that is not played is pending, and nothing that is: what the agent tells is about that.
     aside: Option<&'l Value>,
     /// The questions that are open.
@@ -40,6 +42,7 @@ impl<'l> Scribe<'l> {
             ours: Vec::new(),
             pending: None,
             cancelled: false,
+            closed: false,
             aside: None,
             questions: Vec::new(),
             requests: Vec::new(),
@@ -84,7 +87,7 @@ impl<'l> Scribe<'l> {
             "session/prompt" => match line.prompt().filter(|_| line.session() == self.session) {
                 None if self.is_of_another(line) => {}
                 Some(_) if self.pending.is_some() => self.leave_out(LeftOut::SecondPrompt),
-                Some(prompt) if self.session.is_some() => {
+                Some(prompt) if self.session.is_some() && !self.closed => {
                     if self.scene.opening.is_null() {
                         self.scene.opening = prompt.clone();
                     } else {
@@ -98,6 +101,10 @@ impl<'l> Scribe<'l> {
                     self.aside = Some(id).filter(|_| self.pending.is_none() && line.session() == self.session);
                 }
             },
+            "session/close" if line.session() == self.session => {
+                self.closed = true;
+                self.leave_out(LeftOut::Calls);
+            }
             "session/cancel" if self.is_of_another(line) => {}
             "session/cancel" if self.pending.is_some() => {
                 self.stop();

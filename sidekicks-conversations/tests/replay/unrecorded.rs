@@ -55,25 +55,21 @@ async fn what_is_told_again_before_the_answer_is_swallowed() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "only a load is expected to replay: fast-agent does so when it resumes, which shows as a notice"]
 async fn one_that_resumes_may_tell_everything_again() {
     assert_eq!(gone_on("session/resume", 4, Duration::ZERO).await, ONCE);
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "what comes after the answer to a load is taken as live: gemini-cli replays most of it then"]
 async fn a_replay_may_go_on_after_the_answer() {
     assert_eq!(gone_on("session/load", 1, Duration::ZERO).await, ONCE);
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "whether a load replays is decided at its answer"]
 async fn a_replay_may_begin_after_the_answer() {
     assert_eq!(gone_on("session/load", 0, Duration::ZERO).await, ONCE);
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "the prompt is sent into a replay that pauses for a moment, and then the rest of that is part of the answer"]
 async fn a_replay_may_take_its_time() {
     assert_eq!(gone_on("session/load", 1, Duration::from_millis(5)).await, ONCE);
 }
