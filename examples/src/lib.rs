@@ -25,7 +25,7 @@ pub fn command(line: &str) -> Outcome<AgentCommand> {
 
 /// Says no to a question, once.
 pub fn say_no(conversation: &Conversation, asked: &Permission) {
-    match asked.options.iter().find(|option| option.kind == "reject_once") {
+    match asked.option("reject_once") {
         // It fails where the question was taken back meanwhile.
         Some(no) => drop(conversation.answer(&asked.id, &no.id)),
         None => conversation.cancel_turn(), // Some agents offer no such thing.
@@ -42,7 +42,7 @@ pub async fn print_answer(conversation: &Conversation, mut events: Follower) -> 
         match &*event {
             Event::MessageDelta { kind: PartKind::Text, text: Some(text), .. } => write!(out, "{}", harmless(text))?,
             Event::MessageUpdated { message, .. } => {
-                message.error.iter().try_for_each(|error| write!(out, "[{}]", harmless(&error.message)))?;
+                message.error.iter().try_for_each(|error| write!(out, "[{}]", harmless(&error.to_string())))?;
             }
             Event::PermissionRequested(asked) => say_no(conversation, asked),
             Event::TurnChanged { turn, .. } if !turn.busy => break,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sidekicks_acp::schema::McpServer;
@@ -23,8 +23,9 @@ use crate::transcript::Transcript;
 /// (`agent-restarted`). Another mode or model is set before the turn. Of an agent that is there no more what was said can
 /// still be read.
 ///
-/// A function from a name to a profile is one, and so is a map, and an `Arc` of one. It must not block, nor call into
-/// conversations.
+/// A function from a name to a profile is one, and so is a map, an `Arc` of one, and one behind a lock, so that
+/// `Arc<RwLock<HashMap<..>>>` is one whose agents can be changed. It is asked while a conversation is locked: it must not
+/// block, nor call into conversations, and who changes it must not call into them while they hold its lock.
 pub trait AgentDirectory: Send + Sync {
     /// The agent of this name, if there is one.
     fn find(&self, name: &AgentName) -> Option<AgentProfile>;
@@ -45,6 +46,18 @@ impl AgentDirectory for HashMap<AgentName, AgentProfile> {
 impl<T: AgentDirectory + ?Sized> AgentDirectory for Arc<T> {
     fn find(&self, name: &AgentName) -> Option<AgentProfile> {
         (**self).find(name)
+    }
+}
+
+impl<T: AgentDirectory + ?Sized> AgentDirectory for RwLock<T> {
+    fn find(&self, name: &AgentName) -> Option<AgentProfile> {
+        self.read().unwrap_or_else(PoisonError::into_inner).find(name)
+    }
+}
+
+impl<T: AgentDirectory + Send + ?Sized> AgentDirectory for Mutex<T> {
+    fn find(&self, name: &AgentName) -> Option<AgentProfile> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).find(name)
     }
 }
 
@@ -218,7 +231,10 @@ impl Common {
 }
 
 impl Conversations {
-    /// No conversations yet, with the agents of `directory`. Must be called in a tokio runtime.
+    /// No conversations yet, with the agents of `directory`.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime. When that runtime is gone, all turns end, and the conversations are closed.
     pub fn new(directory: impl AgentDirectory + 'static, options: Options) -> Self {
         let hub = Hub::new(options.backlog);
         let common = Common {
@@ -257,13 +273,24 @@ impl Conversations {
     /// works for what is forgotten, at most for [`Options::cancel_timeout`] (and, with agents that can close a session, for
     /// that): one that does not obey is stopped. Cancel-safe: dropping the future only ends the waiting.
     ///
-    /// [`Conversation`]s that are held stay valid, and empty. What is sent to them begins the conversation anew.
+    /// [`Conversation`]s that are held stay valid, and empty. What is sent to them begins the conversation anew. To open
+    /// another file: change the directory, forget, then stop the agents that are in it no more. What is sent in between is
+    /// forgotten too, or had with the new ones.
     pub async fn forget(&self) {
         let conversations: Vec<Conversation> =
             self.shared.conversations.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         conversations.iter().for_each(Conversation::forget);
         drop(conversations);
         self.shared.common.farewells.over().await;
+    }
+
+    /// With whom there is a conversation, in the order of their names.
+    pub fn agents(&self) -> Vec<AgentName> {
+        let conversations = self.shared.conversations.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = conversations.keys().filter(|agent| self.shared.common.hub.knows(agent));
+        let mut agents: Vec<_> = known.cloned().collect();
+        agents.sort();
+        agents
     }
 
     /// The events of all conversations; a reset of each comes first.

@@ -39,8 +39,8 @@ pub enum SendError {
     /// There is no message of this id that could be sent again.
     #[error("there is no such message")]
     NoSuchMessage,
-    /// This message was sent, waits to be sent, or was sent again already.
-    #[error("the message was sent")]
+    /// This message was sent, waits to be sent, was sent again already, or is none of the person's.
+    #[error("the message is none that was not sent")]
     WasSent,
 }
 

@@ -1,5 +1,6 @@
 //! What went wrong with a message, as data.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -55,8 +56,24 @@ pub struct Failure {
     pub offered: Option<Vec<String>>,
 }
 
+/// The reason, and the program that was to be started: enough for a log. What a person reads is a sentence for the
+/// [code](Failure::code).
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.program.iter().try_for_each(|program| write!(f, " ({program})"))
+    }
+}
+
+impl std::error::Error for Failure {}
+
 impl Failure {
-    fn new(code: &str, message: impl ToString, phase: Phase, prompt_sent: bool) -> Self {
+    /// Something that went wrong in `phase`, as tests of an interface need it; the rest is set by its fields.
+    pub fn new(code: impl Into<String>, message: impl Into<String>, phase: Phase) -> Self {
+        Self::because(&code.into(), message.into(), phase, false)
+    }
+
+    fn because(code: &str, message: impl ToString, phase: Phase, prompt_sent: bool) -> Self {
         let message = message.to_string();
         Self {
             code: code.to_owned(),
@@ -80,7 +97,7 @@ impl Failure {
     pub(crate) fn of_refusal(code: &str, wanted: String, offered: Vec<String>, error: Option<&CallError>) -> Self {
         let this = match error {
             Some(error) => Self::of_call(error, Phase::Open),
-            None => Self::new(code, &wanted, Phase::Open, false),
+            None => Self::because(code, &wanted, Phase::Open, false),
         };
         Self { code: code.to_owned(), wanted: Some(wanted), offered: Some(offered), ..this }
     }
@@ -88,7 +105,7 @@ impl Failure {
     /// A call to the agent failed in `phase`.
     pub(crate) fn of_call(error: &CallError, phase: Phase) -> Self {
         let prompt_sent = phase == Phase::Prompt && error.sent();
-        let this = Self::new(error.code(), call_reason(error), phase, prompt_sent);
+        let this = Self::because(error.code(), call_reason(error), phase, prompt_sent);
         match error {
             CallError::Agent(error) => this.with_agent(error),
             CallError::Ended { end, .. } => this.with_end(end),
@@ -104,12 +121,12 @@ impl Failure {
                 let retry_after_ms = Some(millis(*retry_after));
                 Self { code: "backoff".to_owned(), retry_after_ms, ..Self::of_start(last) }
             }
-            other => Self::new(other.code(), other, Phase::Spawn, false),
+            other => Self::because(other.code(), other, Phase::Spawn, false),
         }
     }
 
     fn of_start(error: &StartError) -> Self {
-        let mut this = Self::new(error.code(), reason(&error.failure), error.phase(), false);
+        let mut this = Self::because(error.code(), reason(&error.failure), error.phase(), false);
         let file = error.resolved.as_ref().map(|file| file.as_os_str()).or(error.program.as_deref());
         this.program = file.map(|program| program.to_string_lossy().into_owned());
         match &*error.failure {

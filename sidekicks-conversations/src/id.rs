@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// An opaque name that is never used again, with a letter before its number so that no two kinds are mixed up.
+/// An opaque name that is never used again by the same `Conversations`, with a letter before its number so that no two kinds are mixed up.
 macro_rules! opaque_id {
     ($(#[$doc:meta])* $name:ident, $letter:literal) => {
         $(#[$doc])*
@@ -37,16 +37,22 @@ macro_rules! opaque_id {
                 Self(id.into())
             }
         }
+
+        impl From<String> for $name {
+            fn from(id: String) -> Self {
+                Self(id.into())
+            }
+        }
     };
 }
 
 opaque_id!(
-    /// Names one message; opaque, and never used again.
+    /// Names one message; opaque, and never used again by the same [`Conversations`](crate::Conversations).
     MessageId,
     "m"
 );
 opaque_id!(
-    /// Names one question; opaque, and never used again.
+    /// Names one question; opaque, and never used again by the same [`Conversations`](crate::Conversations).
     PermissionId,
     "p"
 );

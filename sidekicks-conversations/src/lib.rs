@@ -45,8 +45,7 @@
 //!             }
 //!             Event::PermissionRequested(permission) => {
 //!                 println!("it wants to: {}", permission.title);
-//!                 let once = permission.options.iter().find(|option| option.kind == "allow_once");
-//!                 match once {
+//!                 match permission.option("allow_once") {
 //!                     Some(option) => helper.answer(&permission.id, &option.id)?,
 //!                     None => helper.stop(),
 //!                 }
@@ -70,7 +69,8 @@
 //! - **Nobody waits for a reader.** One that is more than [`Options::backlog`] events or 16 MiB behind gets a fresh
 //!   reset, never an error. [`Subscription::next_batch`] gathers a frame and makes neighbouring changes of one part one,
 //!   so that an interface draws once per frame however fast the agent writes. One that must not miss a step, as a printer
-//!   of all that is said, is a [`Follower`] of one conversation: for that one the agent does wait.
+//!   of all that is said, is a [`Follower`] of one conversation: for that one the agent does wait, and for 30 seconds at most
+//!   those who ask something else of it meanwhile ([`ConnectOptions::stall_timeout`](sidekicks_acp::ConnectOptions::stall_timeout)).
 //! - **One turn at a time** in each conversation; agents differ in what they make of two. What is sent meanwhile is
 //!   queued, up to [`Options::queue`] messages. The queue goes on after a turn that ended with a stop reason; after
 //!   [`Conversation::stop`] or an error what waits is marked `notSent`: it is neither lost nor sent blindly.

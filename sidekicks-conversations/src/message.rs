@@ -99,7 +99,8 @@ pub const SYSTEM_CODES: &[&str] = &[
 ];
 
 impl Message {
-    pub(crate) fn new(id: MessageId, role: Role, at: u64) -> Self {
+    /// A message in which nothing is said yet, begun `at` so many milliseconds since the Unix epoch.
+    pub fn new(id: MessageId, role: Role, at: u64) -> Self {
         Self {
             id,
             role,
@@ -127,8 +128,8 @@ impl Message {
         })
     }
 
-    /// Whether an agent's message is finished: nothing is added to it but what comes late.
+    /// Whether it is finished: nothing is added to an agent's message but what comes late, and a person's waits no more.
     pub fn is_finished(&self) -> bool {
-        self.role != Role::Agent || self.stop_reason.is_some() || self.error.is_some()
+        !self.queued && (self.role != Role::Agent || self.stop_reason.is_some() || self.error.is_some())
     }
 }

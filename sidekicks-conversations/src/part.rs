@@ -81,6 +81,13 @@ pub struct OtherPart {
     pub raw: Value,
 }
 
+impl OtherPart {
+    /// Something of this word.
+    pub fn new(word: impl Into<String>, raw: Value) -> Self {
+        Self { r#type: word.into(), raw }
+    }
+}
+
 /// A tool that the agent uses. Words that ACP does not know are kept as they are.
 ///
 /// A new version of it shares with the one before what did not change, and of an output that grew what was there.
@@ -135,6 +142,13 @@ pub struct Diff {
     pub new_text: String,
 }
 
+impl Diff {
+    /// A new file with this text.
+    pub fn new(path: impl Into<String>, new_text: impl Into<String>) -> Self {
+        Self { path: path.into(), old_text: None, new_text: new_text.into() }
+    }
+}
+
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -145,6 +159,13 @@ pub struct Location {
     /// The line, as the agent counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+}
+
+impl Location {
+    /// A file as a whole.
+    pub fn new(path: impl Into<String>) -> Self {
+        Self { path: path.into(), line: None }
+    }
 }
 
 /// One step of a plan. Words that ACP does not know are kept as they are.
@@ -158,6 +179,13 @@ pub struct PlanEntry {
     pub priority: String,
     /// `pending`, `in_progress` or `completed`.
     pub status: String,
+}
+
+impl PlanEntry {
+    /// A step of these words.
+    pub fn new(content: impl Into<String>, priority: impl Into<String>, status: impl Into<String>) -> Self {
+        Self { content: content.into(), priority: priority.into(), status: status.into() }
+    }
 }
 
 impl Part {
@@ -189,7 +217,7 @@ impl Part {
     }
 
     pub(crate) fn other(word: String, raw: Value) -> Self {
-        Self::Other(Arc::new(OtherPart { r#type: word, raw }))
+        Self::Other(Arc::new(OtherPart::new(word, raw)))
     }
 }
 

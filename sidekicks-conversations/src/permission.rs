@@ -80,6 +80,13 @@ pub struct Choice {
     pub name: String,
 }
 
+impl Choice {
+    /// An answer that can be given.
+    pub fn new(id: impl Into<String>, kind: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), kind: kind.into(), name: name.into() }
+    }
+}
+
 /// Something that may destroy data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemars", derive(schemars::JsonSchema))]
@@ -93,6 +100,13 @@ pub struct Danger {
     pub start: usize,
     /// Where it ends in the command, in bytes; 0 where there is no command.
     pub end: usize,
+}
+
+impl Danger {
+    /// A danger of the command as a whole.
+    pub fn new(code: impl Into<String>, level: DangerLevel) -> Self {
+        Self { code: code.into(), level, start: 0, end: 0 }
+    }
 }
 
 /// How sure a danger is.
@@ -115,6 +129,31 @@ pub const DANGER_CODES: &[&str] = &[NOT_ANALYSED];
 const NOT_ANALYSED: &str = "not-analysed";
 
 impl Permission {
+    /// A question with no options yet, as tests of an interface need it; the rest is set by its fields.
+    pub fn new(id: impl Into<PermissionId>, agent: AgentName, title: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            agent,
+            message_id: None,
+            tool_call_id: None,
+            title: title.into(),
+            action: Action::Other,
+            command: None,
+            paths: Vec::new(),
+            diffs: Arc::default(),
+            raw_input: Arc::default(),
+            dangers: Vec::new(),
+            options: Vec::new(),
+        }
+    }
+
+    /// The option of this kind: `allow_once`, `allow_always`, `reject_always`, `reject_once`. `None` where the agent offers
+    /// none, or several: of two of one kind, one may change more than this one answer, and a person has to choose.
+    pub fn option(&self, kind: &str) -> Option<&Choice> {
+        let mut options = self.options.iter().filter(|option| option.kind == kind);
+        options.next().filter(|_| options.next().is_none())
+    }
+
     /// What `request` asks. Agents may send no more than the id of a tool call that they announced: `known`.
     pub(crate) fn of(
         request: &PermissionRequest,

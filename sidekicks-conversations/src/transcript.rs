@@ -20,7 +20,8 @@ use crate::permission::Permission;
 pub struct Transcript {
     /// Whose conversation.
     pub agent: AgentName,
-    /// What was said, in order.
+    /// What was said, in the order in which it was begun: of two prompts of which one was queued, the answers come after
+    /// both. [`Message::reply_to`] tells what is answered.
     pub messages: Vec<Arc<Message>>,
     /// The turn.
     #[serde(flatten)]

@@ -45,7 +45,7 @@ async fn talk(agent: SingleAgent, prompt: String, method: Option<String>) -> Out
             // What waits for a login has an error too, and keeps it when it was sent again as another message.
             Event::MessageUpdated { message, .. } => {
                 if let Some(error) = message.error.as_ref().filter(|error| error.code != "login-required") {
-                    return Err(harmless(&error.message).into());
+                    return Err(harmless(&error.to_string()).into());
                 }
             }
             Event::PermissionRequested(asked) => examples::say_no(&conversation, asked),

@@ -57,6 +57,6 @@ fn print(message: &Message) -> Outcome {
             other => writeln!(out, "[{:?}]", other.kind())?,
         }
     }
-    message.error.iter().try_for_each(|error| writeln!(out, "[{}]", harmless(&error.message)))?;
+    message.error.iter().try_for_each(|error| writeln!(out, "[{}]", harmless(&error.to_string())))?;
     Ok(())
 }

@@ -75,7 +75,7 @@ async fn talk(agents: Supervisor, names: Vec<AgentName>, prompt: String) -> Resu
             match &*event {
                 Event::MessageDelta { kind: PartKind::Text, text: Some(text), .. } => write!(out, "{text}")?,
                 Event::MessageUpdated { message, .. } => {
-                    message.error.iter().try_for_each(|error| writeln!(out, "[{}]", error.message))?;
+                    message.error.iter().try_for_each(|error| writeln!(out, "[{error}]"))?;
                 }
                 Event::PermissionRequested(asked) => examples::say_no(&conversation, asked),
                 Event::TurnChanged { turn, .. } if !turn.busy => break,

@@ -60,7 +60,7 @@ fn an_agent_that_is_not_there_is_told() {
     insta::assert_snapshot!(log_in(&["hello", "/there/is/no/such/agent"]), @r#"
     -- stdout
     -- stderr
-    Error: "there is no such file"
+    Error: "there is no such file (/there/is/no/such/agent)"
     -- exit code 1
     "#);
 }
