@@ -98,7 +98,7 @@ impl fmt::Debug for Subscription {
 
 impl State {
     fn resets(&self) -> VecDeque<Arc<Event>> {
-        self.conversations.iter().map(|kept| Arc::new(Event::Reset(kept.snapshot()))).collect()
+        self.conversations.iter().map(|known| Arc::new(Event::Reset(Arc::clone(known)))).collect()
     }
 
     /// Everything as it is, for a reader that goes on after it.

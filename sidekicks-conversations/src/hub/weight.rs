@@ -6,27 +6,26 @@ use serde_json::Value;
 use sidekicks_acp::schema::EmbeddedResourceResource;
 
 use crate::event::Event;
-use crate::message::Message;
 use crate::part::{Diff, Part, ToolPart};
+use crate::transcript::Transcript;
 
 /// An event and its place, with the little that is in every one.
 const EVENT: usize = 256;
 
-/// How many bytes `event` brings that are not in the message it is about as that was before, about: what it shares with the
-/// conversation is there anyway, so that a message that ends weighs little, and a tool whose output grows as much as it
-/// grew by.
-pub(super) fn brought(event: &Event, before: Option<&Message>) -> usize {
-    let known = before.map(|message| message.parts.as_slice()).unwrap_or_default();
+/// About how many bytes `event` brings that are not in the conversation as it was before: what they share is there anyway,
+/// so that a message that ends weighs little, and a tool whose output grows as much as it grew by.
+pub(super) fn brought(event: &Event, before: &Transcript) -> usize {
+    let known = |id| before.message(id).map(|message| message.parts.as_slice()).unwrap_or_default();
     let bytes = match event {
-        Event::MessageDelta { index, text, part, .. } => {
-            let part = part.as_ref().map_or(0, |part| of_part(part, known.get(*index)));
+        Event::MessageDelta { message_id, index, text, part, .. } => {
+            let part = part.as_ref().map_or(0, |part| of_part(part, known(message_id).get(*index)));
             text.as_ref().map_or(0, String::len) + part
         }
         Event::MessageUpdated { message, .. } => message
             .parts
             .iter()
             .enumerate()
-            .map(|(index, part)| size_of::<Part>() + of_part(part, known.get(index)))
+            .map(|(index, part)| size_of::<Part>() + of_part(part, known(&message.id).get(index)))
             .sum(),
         Event::Reset(whole) => whole.messages.len() * size_of::<usize>(),
         _ => 0,
@@ -76,9 +75,8 @@ fn of_value(value: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::Role;
+    use crate::message::{Message, Role};
     use crate::part::PartKind;
-    use crate::transcript::Transcript;
     use serde_json::json;
 
     const KIB: usize = 1024;
@@ -119,8 +117,10 @@ mod tests {
             ("a message that differs", whole(Part::text(&long)), 100),
             ("a reset", Event::Reset(Arc::new(Transcript::new("a".into()))), 0),
         ];
+        let mut transcript = Transcript::new("a".into());
+        transcript.messages = vec![Arc::new(before)];
         for (name, event, kib) in cases {
-            let weight = brought(&event, Some(&before));
+            let weight = brought(&event, &transcript);
             assert!((kib * KIB..(kib + 1) * KIB).contains(&weight), "{name}: {weight}");
         }
     }
