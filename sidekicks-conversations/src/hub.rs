@@ -6,6 +6,7 @@ mod queues;
 mod subscription;
 mod weight;
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,6 +38,8 @@ struct Shared {
 
 struct State {
     conversations: Vec<Arc<Transcript>>,
+    /// Those that were forgotten while somebody read, and did not begin anew.
+    removed: BTreeSet<AgentName>,
     log: Log,
     queues: Queues,
     /// The hub is gone: nothing happens any more.
@@ -58,7 +61,8 @@ impl Hub {
     /// A subscriber that is more than `backlog` events behind gets a reset.
     pub(crate) fn new(backlog: usize) -> Self {
         let log = Log::new(backlog.clamp(*BACKLOGS.start(), *BACKLOGS.end()));
-        let state = State { conversations: Vec::new(), log, queues: Queues::default(), over: false };
+        let (conversations, removed) = (Vec::new(), BTreeSet::new());
+        let state = State { conversations, removed, log, queues: Queues::default(), over: false };
         Self { shared: Arc::new(Shared { state: Mutex::new(state), news: Notify::new(), room: Notify::new() }) }
     }
 
@@ -70,6 +74,7 @@ impl Hub {
         }
         let fresh = Arc::new(Transcript::new(agent.clone()));
         state.conversations.push(Arc::clone(&fresh));
+        state.removed.remove(agent);
         state.tell(Event::Reset(fresh), 0);
         drop(state);
         self.shared.news.notify_waiters();
@@ -84,6 +89,7 @@ impl Hub {
         let mut state = self.shared.lock();
         if state.knows(agent) {
             state.conversations.retain(|known| known.agent != *agent);
+            state.removed.insert(agent.clone());
             state.tell(Event::Reset(Arc::new(Transcript::forgotten(agent.clone()))), 0);
             drop(state);
             self.shared.news.notify_waiters();
