@@ -1,12 +1,12 @@
 //! Where everything that happens is applied and told, under one lock.
 
 mod follower;
-mod kept;
 mod log;
 mod queues;
 mod subscription;
 mod weight;
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,6 @@ use tokio::task::coop::consume_budget;
 
 pub use self::follower::Follower;
 pub(crate) use self::follower::Room;
-use self::kept::Kept;
 use self::log::Log;
 use self::queues::Queues;
 pub use self::subscription::Subscription;
@@ -38,7 +37,9 @@ struct Shared {
 }
 
 struct State {
-    conversations: Vec<Kept>,
+    conversations: Vec<Arc<Transcript>>,
+    /// Those that were forgotten while somebody read, and did not begin anew.
+    removed: BTreeSet<AgentName>,
     log: Log,
     queues: Queues,
     /// The hub is gone: nothing happens any more.
@@ -60,7 +61,8 @@ impl Hub {
     /// A subscriber that is more than `backlog` events behind gets a reset.
     pub(crate) fn new(backlog: usize) -> Self {
         let log = Log::new(backlog.clamp(*BACKLOGS.start(), *BACKLOGS.end()));
-        let state = State { conversations: Vec::new(), log, queues: Queues::default(), over: false };
+        let (conversations, removed) = (Vec::new(), BTreeSet::new());
+        let state = State { conversations, removed, log, queues: Queues::default(), over: false };
         Self { shared: Arc::new(Shared { state: Mutex::new(state), news: Notify::new(), room: Notify::new() }) }
     }
 
@@ -70,10 +72,10 @@ impl Hub {
         if state.knows(agent) {
             return;
         }
-        let kept = Kept::new(agent.clone());
-        let reset = Event::Reset(kept.snapshot());
-        state.conversations.push(kept);
-        state.tell(reset, 0);
+        let fresh = Arc::new(Transcript::new(agent.clone()));
+        state.conversations.push(Arc::clone(&fresh));
+        state.removed.remove(agent);
+        state.tell(Event::Reset(fresh), 0);
         drop(state);
         self.shared.news.notify_waiters();
     }
@@ -86,8 +88,9 @@ impl Hub {
     pub(crate) fn remove(&self, agent: &AgentName) {
         let mut state = self.shared.lock();
         if state.knows(agent) {
-            state.conversations.retain(|kept| kept.agent() != agent);
-            state.tell(Event::Reset(Arc::new(forgotten(agent))), 0);
+            state.conversations.retain(|known| known.agent != *agent);
+            state.removed.insert(agent.clone());
+            state.tell(Event::Reset(Arc::new(Transcript::forgotten(agent.clone()))), 0);
             drop(state);
             self.shared.news.notify_waiters();
         }
@@ -97,9 +100,9 @@ impl Hub {
     pub(crate) fn publish(&self, event: Event) {
         let mut state = self.shared.lock();
         let followed = state.is_followed();
-        let Some(kept) = state.conversations.iter_mut().find(|kept| kept.agent() == event.agent()) else { return };
-        let weight = if followed { kept.weight(&event) } else { 0 };
-        kept.apply(&event);
+        let Some(known) = state.conversations.iter_mut().find(|known| known.agent == *event.agent()) else { return };
+        let weight = if followed { weight::brought(&event, known) } else { 0 };
+        Arc::make_mut(known).apply(&event);
         state.tell(event, weight);
         drop(state);
         // Outside the lock, so that those who wake can have it.
@@ -108,6 +111,7 @@ impl Hub {
         }
     }
 
+    /// Where nobody holds it, what comes next copies nothing; else it copies the list of messages once.
     pub(crate) fn transcript(&self, agent: &AgentName) -> Arc<Transcript> {
         self.shared.lock().transcript(agent)
     }
@@ -124,11 +128,6 @@ impl Hub {
     pub(crate) fn room(&self, agent: &AgentName) -> Room {
         Room { shared: Arc::clone(&self.shared), agent: agent.clone() }
     }
-}
-
-/// What is left of a conversation that was forgotten.
-fn forgotten(agent: &AgentName) -> Transcript {
-    Transcript { removed: true, ..Transcript::new(agent.clone()) }
 }
 
 impl Drop for Hub {
@@ -162,12 +161,12 @@ impl Shared {
 
 impl State {
     fn transcript(&self, agent: &AgentName) -> Arc<Transcript> {
-        let found = self.conversations.iter().find(|kept| kept.agent() == agent);
-        found.map_or_else(|| Arc::new(forgotten(agent)), Kept::snapshot)
+        let found = self.conversations.iter().find(|known| known.agent == *agent);
+        found.map_or_else(|| Arc::new(Transcript::forgotten(agent.clone())), Arc::clone)
     }
 
     fn knows(&self, agent: &AgentName) -> bool {
-        self.conversations.iter().any(|kept| kept.agent() == agent)
+        self.conversations.iter().any(|known| known.agent == *agent)
     }
 
     fn is_followed(&self) -> bool {

@@ -22,6 +22,9 @@ pub struct Text {
     gap: Range<usize>,
 }
 
+/// Of how many bytes [`Debug`](fmt::Debug) tells each.
+const HEAD: usize = 256;
+
 impl Text {
     /// No text.
     pub fn new() -> Self {
@@ -139,8 +142,11 @@ impl Text {
             let (mut at, pieces) = self.chunks().pieces(&range);
             for piece in &pieces {
                 let mut from = range.start.saturating_sub(at).min(piece.len());
-                let to = range.end.saturating_sub(at).min(piece.len());
+                let mut to = range.end.saturating_sub(at).min(piece.len());
                 at += piece.len();
+                while !piece.is_char_boundary(to) {
+                    to -= 1;
+                }
                 while !piece.is_char_boundary(from) {
                     from += 1;
                 }
@@ -166,20 +172,46 @@ impl From<&str> for Text {
 
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.tail(0))
+        let mut result = Ok(());
+        self.for_each_chunk(|chunk| result = result.and_then(|()| f.write_str(chunk)));
+        result
     }
 }
 
+/// Of a long one its beginning and its length.
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.tail(0), f)
+        let mut head = String::new();
+        self.read(0..HEAD, |chunk| head.push_str(chunk));
+        fmt::Debug::fmt(&head, f)?;
+        if head.len() < self.len() { write!(f, "… of {} bytes", self.len()) } else { Ok(()) }
     }
 }
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        let same = Arc::ptr_eq(&self.shared, &other.shared) && (self.end, &self.gap) == (other.end, &other.gap);
-        same || self.len() == other.len() && *self == *other.tail(0)
+        if Arc::ptr_eq(&self.shared, &other.shared) && (self.end, &self.gap) == (other.end, &other.gap) {
+            return true;
+        }
+        if self.len() != other.len() {
+            return false;
+        }
+        let mut theirs = Vec::new();
+        other.read_pieces(0..other.len(), |piece, range| theirs.push((Arc::clone(piece), range)));
+        let mut theirs = theirs.iter().map(|(piece, range)| &piece.as_bytes()[range.clone()]);
+        let (mut same, mut their) = (true, &[][..]);
+        self.for_each_chunk(|chunk| {
+            let mut our = chunk.as_bytes();
+            while same && !our.is_empty() {
+                if their.is_empty() {
+                    their = theirs.next().unwrap_or_default();
+                }
+                let both = our.len().min(their.len());
+                same = both > 0 && our[..both] == their[..both];
+                (our, their) = (&our[both..], &their[both..]);
+            }
+        });
+        same
     }
 }
 
@@ -199,7 +231,7 @@ impl PartialEq<&str> for Text {
 
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.tail(0))
+        serializer.collect_str(self)
     }
 }
 
@@ -228,6 +260,25 @@ mod tests {
         assert_eq!(text, Text::from("one two four"));
         assert_eq!((text.tail(4).as_str(), text.tail(99).as_str()), ("two four", ""));
         assert_eq!(Text::from("é").tail(1), "");
+    }
+
+    #[test]
+    fn a_long_text_is_written_in_pieces_and_shown_by_its_beginning() {
+        struct Pieces(usize, usize);
+        impl fmt::Write for Pieces {
+            fn write_str(&mut self, piece: &str) -> fmt::Result {
+                (self.0, self.1) = (self.0 + piece.len(), self.1.max(piece.len()));
+                Ok(())
+            }
+        }
+        let mut text = Text::from("\"");
+        (0..1 << 18).for_each(|_| text.push_str("abcé"));
+        let (mut written, mut shown) = (Pieces(0, 0), String::new());
+        fmt::write(&mut written, format_args!("{text}")).unwrap();
+        assert!(written.0 == text.len() && written.1 < 2 * CHUNK, "{}", written.1);
+        fmt::write(&mut shown, format_args!("{text:?}")).unwrap();
+        assert_eq!(shown, format!("\"\\\"{}\"… of {} bytes", "abcé".repeat(51), 1 + 5 * (1 << 18)));
+        assert_eq!(format!("{:?}", Text::from("a\n")), "\"a\\n\"");
     }
 
     #[test]
@@ -266,6 +317,10 @@ mod tests {
                     prop_assert_eq!(&text.to_string(), string);
                     prop_assert_eq!(text.len(), string.len());
                     prop_assert_eq!(text.is_blank(), string.trim().is_empty());
+                    let alone = Text::from(string.as_str());
+                    prop_assert_eq!(text, &alone);
+                    let other = Text::from(string.replacen('a', "b", 1).as_str()); // Of the same length.
+                    prop_assert_eq!(*text == other, !string.contains('a'));
                     let middle = (string.len() / 2..).find(|at| string.is_char_boundary(*at)).unwrap_or_default();
                     prop_assert_eq!(&text.tail(middle), &string[middle..]);
                 }

@@ -1,11 +1,14 @@
 //! A conversation as it is at one moment.
 
+mod places;
+
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sidekicks_acp::AgentName;
 use sidekicks_acp::schema::{AvailableCommand, SessionConfigOption, SessionModeState, UsageUpdate};
 
+use self::places::Places;
 use crate::event::{Event, TurnState};
 use crate::id::MessageId;
 use crate::message::Message;
@@ -20,8 +23,9 @@ use crate::permission::Permission;
 pub struct Transcript {
     /// Whose conversation.
     pub agent: AgentName,
-    /// What was said, in the order in which it was begun: of two prompts of which one was queued, the answers come after
-    /// both. [`Message::reply_to`] tells what is answered.
+    /// What was said, in the order in which it was begun, no id twice. Of two prompts of which one was queued, the answers
+    /// come after both: [`Message::reply_to`] tells what is answered. Who changes it by hand may put in and take out, but
+    /// must not put one message in the place of another.
     pub messages: Vec<Arc<Message>>,
     /// The turn.
     #[serde(flatten)]
@@ -44,6 +48,8 @@ pub struct Transcript {
     /// The conversation was [forgotten](crate::Conversations::forget): an interface takes it from the screen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub removed: bool,
+    #[serde(skip)]
+    places: Places,
 }
 
 impl Transcript {
@@ -60,36 +66,37 @@ impl Transcript {
             config_options: Vec::new(),
             title: None,
             removed: false,
+            places: Places::default(),
         }
     }
 
-    /// The message of this id.
+    /// What is left of a conversation that was forgotten.
+    pub(crate) fn forgotten(agent: AgentName) -> Self {
+        let mut this = Self::new(agent);
+        this.removed = true;
+        this
+    }
+
+    /// The message of this id, found without looking at all of them.
     pub fn message(&self, id: &MessageId) -> Option<&Arc<Message>> {
-        // What is looked for is nearly always at the end.
-        self.messages.iter().rev().find(|message| message.id == *id)
+        self.places.find(&self.messages, id).map(|place| &self.messages[place])
     }
 
     /// Takes what happened. This is the only way in which a conversation changes, here as in every mirror of it.
     ///
     /// An event of another agent changes nothing, nor does a delta for a message that is not there.
     pub fn apply(&mut self, event: &Event) {
-        let place = message_of(event).and_then(|id| self.messages.iter().rposition(|known| known.id == *id));
-        self.apply_at(event, place);
-    }
-
-    /// The same, where the place of the message that it is about is known, or that it is not there.
-    pub(crate) fn apply_at(&mut self, event: &Event, place: Option<usize>) {
         if *event.agent() != self.agent {
             return;
         }
         match event {
             Event::Reset(whole) => *self = Self::clone(whole),
-            Event::MessageUpdated { message, .. } => match place {
+            Event::MessageUpdated { message, .. } => match self.places.find(&self.messages, &message.id) {
                 Some(place) => self.messages[place] = Arc::clone(message),
                 None => self.messages.push(Arc::clone(message)),
             },
-            Event::MessageDelta { index, kind, text, part, .. } => {
-                let Some(place) = place else { return };
+            Event::MessageDelta { message_id, index, kind, text, part, .. } => {
+                let Some(place) = self.places.find(&self.messages, message_id) else { return };
                 let message = &mut self.messages[place];
                 let parts = &mut Arc::make_mut(message).parts;
                 let next = parts.len();
@@ -116,15 +123,6 @@ impl Transcript {
     }
 }
 
-/// The message that an event is about.
-pub(crate) fn message_of(event: &Event) -> Option<&MessageId> {
-    match event {
-        Event::MessageUpdated { message, .. } => Some(&message.id),
-        Event::MessageDelta { message_id, .. } => Some(message_id),
-        _ => None,
-    }
-}
-
 /// What did not change stays.
 fn take<T: Clone>(known: &mut T, change: &Option<T>) {
     if let Some(new) = change {
@@ -135,4 +133,46 @@ fn take<T: Clone>(known: &mut T, change: &Option<T>) {
 /// The part that a delta begins.
 fn begun(kind: PartKind, text: &Option<String>, part: &Option<Part>) -> Option<Part> {
     part.clone().or_else(|| Part::begun_by(kind, text.as_deref()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Role;
+    use serde_json::json;
+
+    fn agent() -> AgentName {
+        "a".into()
+    }
+
+    fn updated(id: &str) -> Event {
+        Event::MessageUpdated { agent: agent(), message: Arc::new(Message::new(id.into(), Role::Agent, 0)) }
+    }
+
+    #[test]
+    fn each_event_reaches_its_message() {
+        let delta = |id: &str| Event::MessageDelta {
+            agent: agent(),
+            message_id: id.into(),
+            index: 0,
+            kind: PartKind::Text,
+            text: Some("x".to_owned()),
+            part: None,
+        };
+        let mut whole = Transcript::new(agent());
+        ["m3", "m4"].iter().for_each(|id| whole.apply(&updated(id)));
+        let mut mirror = Transcript::new(agent());
+        ["m1", "m2", "m1", "m2"].iter().for_each(|id| mirror.apply(&updated(id)));
+        assert_eq!(mirror.messages.len(), 2);
+        let reset = serde_json::from_value(json!(Event::Reset(Arc::new(whole)))).unwrap();
+        for event in [reset, delta("m1"), delta("m3"), updated("m5"), delta("m9"), delta("m4"), delta("m5")] {
+            mirror.apply(&event);
+        }
+        let said: Vec<_> =
+            mirror.messages.iter().map(|message| (message.id.as_str(), message.parts.as_slice())).collect();
+        let parts = [Part::text("x")];
+        assert_eq!(said, ["m3", "m4", "m5"].map(|id| (id, &parts[..])));
+        assert_eq!(mirror.message(&"m4".into()), mirror.messages.get(1));
+        assert_eq!(mirror.message(&"m1".into()), None);
+    }
 }

@@ -107,6 +107,28 @@ async fn heavy_events_are_few() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_an_agent_offers_weighs_too() {
+    let talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let commands = json!([{"name": "c", "description": "x".repeat(1 << 20)}]);
+        let offer = json!({"sessionUpdate": "available_commands_update", "availableCommands": commands});
+        common::updates(&mut peer, vec![offer; 20]).await;
+        peer.farewell().await;
+    });
+    let mut follower = talk.with.follow();
+    talk.with.send("Go").unwrap();
+    settled().await;
+    let is_offer = |event: &&Arc<Event>| matches!(***event, Event::AgentChanged { .. });
+    assert_eq!(unread(&mut follower).await.iter().filter(is_offer).count(), 4, "of one MiB each");
+    within(async {
+        while talk.with.messages().turn.busy {
+            follower.next().await.unwrap();
+        }
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_is_dropped_holds_nobody_up() {
     let (talk, written) = chat(LONG);
     let (full, slow) = (talk.with.follow(), talk.with.follow());

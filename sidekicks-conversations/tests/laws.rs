@@ -2,13 +2,15 @@
 
 mod common;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use common::{chunk, name, options, ready, talk_to, thought, tool_call, tool_update};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use sidekicks_acp::AgentName;
 use sidekicks_acp::testing::{self, Peer};
-use sidekicks_conversations::{Event, Message, Part, Subscription, Transcript};
+use sidekicks_conversations::{AgentProfile, Conversations, Event, Message, Part, Subscription, Transcript};
 
 /// What an agent may do next.
 #[derive(Debug, Clone)]
@@ -199,6 +201,116 @@ proptest! {
             };
             let (whole, split): (Message, Message) = (told(false).await, told(true).await);
             assert_eq!(whole, split);
+        });
+    }
+}
+
+/// What many agents, a person and those who read do in turn.
+#[derive(Debug, Clone)]
+enum Deed {
+    /// A turn with this agent.
+    Talk(usize),
+    Forget,
+    /// This reader reads so many events, or a frame.
+    Read(usize, usize),
+    /// This reader begins anew.
+    Subscribe(usize),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        4 => (0..5usize).prop_map(Deed::Talk),
+        1 => Just(Deed::Forget),
+        4 => (0..3usize, 0..9usize).prop_map(|(reader, events)| Deed::Read(reader, events)),
+        1 => (0..3usize).prop_map(Deed::Subscribe),
+    ]
+}
+
+/// An agent that says the same in every turn of every session.
+async fn greeter(mut peer: Peer) {
+    peer.shake_hands().await;
+    let mut sessions = 0;
+    while let Some(call) = peer.hear().await {
+        match call["method"].as_str() {
+            Some("session/new") => {
+                sessions += 1;
+                peer.reply(&call, json!({"sessionId": format!("s{sessions}")})).await;
+            }
+            Some("session/prompt") => {
+                peer.say(&format!("s{sessions}"), "Hello.").await;
+                peer.end_turn(&call, "end_turn").await;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One that follows all conversations, and has a mirror of each that it was told of.
+struct Reader {
+    events: Subscription,
+    mirrors: HashMap<AgentName, Transcript>,
+}
+
+impl Reader {
+    fn new(all: &Conversations) -> Self {
+        Self { events: all.subscribe(), mirrors: HashMap::new() }
+    }
+
+    /// Whether there was something to read. Of 0 events it reads a frame.
+    async fn read(&mut self, events: usize) -> bool {
+        let told = async {
+            match events {
+                0 => self.events.next_batch(Duration::ZERO).await,
+                _ => self.events.next().await.map(|event| vec![event]),
+            }
+        };
+        let Ok(Some(told)) = tokio::time::timeout(Duration::ZERO, tokio::task::unconstrained(told)).await else {
+            return false;
+        };
+        for event in told {
+            let agent = event.agent();
+            self.mirrors.entry(agent.clone()).or_insert_with(|| Transcript::new(agent.clone())).apply(&event);
+        }
+        true
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn who_falls_behind_hears_what_was_forgotten(deeds in prop::collection::vec(deed(), 0..60)) {
+        run(async {
+            let names: Vec<AgentName> = (0..5).map(|at| format!("agent {at}").as_str().into()).collect();
+            let agents = names.iter().map(|name| (name.clone(), AgentProfile::new(testing::agent(greeter), "/")));
+            let all = Conversations::new(agents.collect::<HashMap<_, _>>(), options().backlog(4));
+            let talks: Vec<_> = names.iter().map(|name| all.with(name).unwrap()).collect();
+            let mut readers: Vec<_> = (0..3).map(|_| Reader::new(&all)).collect();
+            for deed in deeds {
+                match deed {
+                    Deed::Talk(with) => {
+                        talks[with].send("Go").unwrap();
+                        talks[with].idle().await;
+                    }
+                    Deed::Forget => all.forget().await,
+                    Deed::Read(reader, events) => {
+                        for _ in 0..events.max(1) {
+                            readers[reader].read(events).await;
+                        }
+                    }
+                    Deed::Subscribe(reader) => readers[reader] = Reader::new(&all),
+                }
+            }
+            for reader in &mut readers {
+                while reader.read(1).await {}
+                for talk in &talks {
+                    let snapshot = talk.messages();
+                    match reader.mirrors.get(talk.agent()) {
+                        Some(mirror) => assert_eq!(mirror, &*snapshot),
+                        None => assert!(snapshot.removed, "{snapshot:?}"),
+                    }
+                }
+            }
         });
     }
 }

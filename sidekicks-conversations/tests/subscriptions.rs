@@ -191,6 +191,64 @@ async fn who_falls_behind_by_much_gets_a_reset_though_it_is_few() {
     assert!(matches!(&*reset, Event::Reset(whole) if **whole == *talk.with.messages()));
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_an_agent_offers_weighs_too() {
+    let talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let commands = json!([{"name": "c", "description": "x".repeat(1 << 20)}]);
+        let offer = json!({"sessionUpdate": "available_commands_update", "availableCommands": commands});
+        common::updates(&mut peer, vec![offer; 20]).await;
+        peer.farewell().await;
+    });
+    let mut slow = talk.all.subscribe();
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    assert_eq!(word(&within(slow.next()).await.unwrap()), "reset", "from before");
+    let reset = within(slow.next()).await.unwrap();
+    assert!(matches!(&*reset, Event::Reset(whole) if **whole == *talk.with.messages()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_fell_behind_hears_of_what_was_forgotten() {
+    let script = async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "Hello.").await;
+        peer.farewell().await;
+    };
+    let names: [AgentName; 2] = ["a".into(), "b".into()];
+    let agents = names.clone().map(|name| (name, AgentProfile::new(testing::agent(script), "/")));
+    let all = Conversations::new(HashMap::from(agents), options().backlog(4));
+    let [a, b] = names.map(|name| all.with(&name).unwrap());
+    let mut early = all.subscribe();
+    a.send("Go").unwrap();
+    within(a.idle()).await;
+    let (mut slow, mut framed) = (all.subscribe(), all.subscribe());
+    assert!(matches!(&*within(slow.next()).await.unwrap(), Event::Reset(whole) if whole.messages.len() == 2));
+    within(all.forget()).await;
+    let mut late = all.subscribe();
+    b.send("Go").unwrap();
+    within(b.idle()).await;
+    let mut mirror = Transcript::new(a.agent().clone());
+    for events in [&mut early, &mut slow] {
+        while mirror != *a.messages() {
+            mirror.apply(&within(events.next()).await.unwrap());
+        }
+        assert!(mirror.removed && mirror.messages.is_empty());
+    }
+    let batch = within(framed.next_batch(FRAME)).await.unwrap();
+    assert!(batch.iter().any(|event| matches!(&**event, Event::Reset(whole) if **whole == *a.messages())));
+    // Nobody who knew it is left.
+    drop((early, slow, framed));
+    within(late.next_batch(FRAME)).await.unwrap();
+    drop(late);
+    let mut fresh = all.subscribe();
+    b.send("More").unwrap();
+    b.stop();
+    within(b.idle()).await;
+    let batch = within(fresh.next_batch(FRAME)).await.unwrap();
+    assert!(batch.iter().all(|event| event.agent() == b.agent()), "{batch:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn all_readers_hear_of_everything() {
     let talk = talk(async |mut peer: Peer| {

@@ -10,12 +10,13 @@ use tokio::time::{Instant, sleep};
 use super::log::{Gone, Place};
 use super::{Look, Shared, State};
 use crate::event::Event;
+use crate::transcript::Transcript;
 
 /// The events of all conversations, in order.
 ///
 /// First comes a reset of each conversation. A reader that falls behind, by [`Options::backlog`](crate::Options::backlog)
-/// events or by 16 MiB, loses nothing but the steps between: it gets a fresh reset of each. Nobody ever waits for a reader.
-/// Dropping it lets go of what was not read.
+/// events or by 16 MiB, loses nothing but the steps between: it gets a fresh reset of each, also of those that were forgotten
+/// meanwhile. Nobody ever waits for a reader. Dropping it lets go of what was not read.
 pub struct Subscription {
     shared: Arc<Shared>,
     place: Place,
@@ -29,6 +30,9 @@ impl Subscription {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         // Everything as it is, and what comes after it: under one lock, so that nothing is between them.
         let mut state = shared.lock();
+        if !state.log.has_readers() {
+            state.removed.clear(); // Nobody is left who knew them.
+        }
         let (resets, place) = (state.resets(), state.log.join());
         drop(state);
         Self { shared, place, resets, drawn: None }
@@ -98,14 +102,17 @@ impl fmt::Debug for Subscription {
 
 impl State {
     fn resets(&self) -> VecDeque<Arc<Event>> {
-        self.conversations.iter().map(|kept| Arc::new(Event::Reset(kept.snapshot()))).collect()
+        self.conversations.iter().map(|known| Arc::new(Event::Reset(Arc::clone(known)))).collect()
     }
 
-    /// Everything as it is, for a reader that goes on after it.
+    /// Everything as it is, for a reader that goes on after it: it may have missed that a conversation was forgotten.
     fn catch_up(&mut self, place: &mut Place) -> VecDeque<Arc<Event>> {
         self.log.leave(place);
         *place = self.log.join();
-        self.resets()
+        let mut resets = self.resets();
+        let forgotten = self.removed.iter().map(|agent| Transcript::forgotten(agent.clone()));
+        resets.extend(forgotten.map(|whole| Arc::new(Event::Reset(Arc::new(whole)))));
+        resets
     }
 }
 

@@ -1,5 +1,6 @@
 //! The bytes that clones of a text share.
 
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,6 +22,9 @@ impl Chunks {
     }
 
     pub(super) fn push(&mut self, fragment: &str) {
+        if fragment.len() >= CHUNK {
+            return self.push_full(fragment.into());
+        }
         self.last.push_str(fragment);
         if self.last.len() >= CHUNK {
             self.fill();
@@ -32,17 +36,21 @@ impl Chunks {
         if range.len() < piece.len() || piece.len() < CHUNK {
             return self.push(&piece[range]);
         }
+        self.push_full(Arc::clone(piece));
+    }
+
+    fn push_full(&mut self, piece: Arc<str>) {
         if !self.last.is_empty() {
             self.fill();
         }
         self.full_len += piece.len();
-        self.full.push(Arc::clone(piece));
+        self.full.push(piece);
     }
 
     fn fill(&mut self) {
         self.full_len += self.last.len();
-        self.full.push(self.last.as_str().into());
-        self.last.clear();
+        // Nothing is kept of its room: most texts end soon, and there may be many.
+        self.full.push(mem::take(&mut self.last).into());
     }
 
     /// The pieces that hold this range, and where the first of them begins.
@@ -97,5 +105,29 @@ impl Chunks {
             at -= self.full[chunk].len();
         }
         (chunk, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_takes_about_its_own_room() {
+        let cases: [(&str, &[usize]); 5] = [
+            ("one that is long", &[50 * CHUNK]),
+            ("a word, then a long one", &[10, 50 * CHUNK]),
+            ("long ones and words in turn", &[CHUNK, 1, CHUNK, 1, CHUNK]),
+            ("what is a little more than a chunk", &[CHUNK - 1, CHUNK - 1, 1]),
+            ("many words", &[12; 10_000]),
+        ];
+        for (name, fragments) in cases {
+            let mut chunks = Chunks::default();
+            fragments.iter().for_each(|len| chunks.push(&"x".repeat(*len)));
+            let len = fragments.iter().sum::<usize>();
+            assert_eq!(chunks.len(), len, "{name}");
+            assert!(chunks.last.capacity() <= 2 * chunks.last.len() + 8, "{name}: {}", chunks.last.capacity());
+            assert!(chunks.full.len() <= 2 * (1 + len / CHUNK), "{name}: {} pieces", chunks.full.len());
+        }
     }
 }
