@@ -1,7 +1,7 @@
 //! What an agent says of itself.
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::AgentError;
 use crate::raw::{RawJson, listed};
@@ -15,7 +15,8 @@ pub struct AgentInfo {
     pub implementation: Option<Implementation>,
     /// What it can do.
     pub capabilities: AgentCapabilities,
-    /// How one can log in; may be empty although a login is needed.
+    /// How one can log in; may be empty although a login is needed. What the types of the protocol have no field for, as
+    /// the variables of a method of type `env_var`, is in its `_meta`.
     pub auth_methods: Vec<AuthMethod>,
     /// The whole answer.
     pub raw: RawJson,
@@ -42,7 +43,7 @@ impl AgentInfo {
         Ok(Self {
             implementation: field(&answer, "agentInfo"),
             capabilities: field(&answer, "agentCapabilities").unwrap_or_default(),
-            auth_methods: listed(&answer["authMethods"]),
+            auth_methods: auth_methods(&answer["authMethods"]),
             raw,
         })
     }
@@ -55,6 +56,26 @@ impl AgentInfo {
 
 fn field<T: DeserializeOwned>(answer: &Value, key: &str) -> Option<T> {
     answer.get(key).and_then(|value| serde_json::from_value(value.clone()).ok())
+}
+
+/// The login methods that can be read, with all that is said of them.
+pub(crate) fn auth_methods(list: &Value) -> Vec<AuthMethod> {
+    let mut list = list.clone();
+    for method in list.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        if method.get("type").is_some_and(|kind| kind == "terminal") {
+            continue; // That has fields of its own.
+        }
+        let known = |key: &str| matches!(key, "id" | "name" | "description" | "_meta");
+        let unknown: Vec<String> = method.keys().filter(|key| !known(key)).cloned().collect();
+        for key in unknown {
+            let value = method.remove(&key).unwrap_or_default();
+            let meta = method.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+            if let Some(meta) = meta.as_object_mut() {
+                meta.entry(key).or_insert(value);
+            }
+        }
+    }
+    listed(&list)
 }
 
 #[cfg(test)]

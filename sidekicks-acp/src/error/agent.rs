@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::raw::listed;
+use crate::agent_info::auth_methods;
 use crate::schema::AuthMethod;
 
 /// A JSON-RPC error that the agent answered with.
@@ -50,7 +50,7 @@ impl AgentError {
             explanation(said, data.as_ref()).unwrap_or_else(|| format!("the agent gave no reason (error {code})"));
         let mut this = Self { code, message, data, methods: Vec::new() };
         if this.login_required() {
-            let theirs = this.data.as_ref().map(|data| listed(&data["authMethods"])).unwrap_or_default();
+            let theirs = this.data.as_ref().map(|data| auth_methods(&data["authMethods"])).unwrap_or_default();
             this.methods = if theirs.is_empty() { methods.to_vec() } else { theirs };
         }
         this
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_login_names_its_methods() {
-        let offered: Vec<AuthMethod> = listed(&serde_json::json!([{"id": "a", "name": "A"}, 7]));
+        let offered = auth_methods(&serde_json::json!([{"id": "a", "name": "A"}, 7]));
         assert_eq!(offered.len(), 1);
         let plain = AgentError::read(r#"{"code":-32000,"message":"Authentication required"}"#, &offered);
         assert_eq!(plain.methods, offered, "those of the handshake");

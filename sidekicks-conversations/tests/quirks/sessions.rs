@@ -83,10 +83,12 @@ async fn ways_to_log_in_are_told_as_the_agent_gives_them() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "of a way to log in by a variable neither its type nor the variable is kept"]
 async fn a_variable_to_log_in_by_is_named() {
-    let ways = json!([{"id": "key", "name": "A key", "type": "env_var", "vars": [{"name": "AGENT_KEY"}]}]);
-    assert_eq!(login_methods(ways.clone()).await, ways);
+    let vars = json!([{"name": "AGENT_KEY"}]);
+    let ways = json!([{"id": "key", "name": "A key", "type": "env_var", "vars": vars, "_meta": {"more": 1}}]);
+    // The protocol has no such type yet: what it has no field for is kept beside it.
+    let told = json!([{"id": "key", "name": "A key", "_meta": {"type": "env_var", "vars": vars, "more": 1}}]);
+    assert_eq!(login_methods(ways).await, told);
 }
 
 /// What a person is told of the ways to log in that an agent names in its handshake.
