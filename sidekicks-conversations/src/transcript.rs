@@ -23,8 +23,7 @@ use crate::permission::Permission;
 pub struct Transcript {
     /// Whose conversation.
     pub agent: AgentName,
-    /// What was said, in order, no id twice. Who changes it by hand may put in and take out, but must not put one message
-    /// in the place of another.
+    /// What was said, in order.
     pub messages: Vec<Arc<Message>>,
     /// The turn.
     #[serde(flatten)]
@@ -77,6 +76,9 @@ impl Transcript {
     }
 
     /// The message of this id, found without looking at all of them.
+    ///
+    /// Who changes the [messages](Self::messages) by hand may put in and take out, but must not put one in the place of
+    /// another: that one may not be found.
     pub fn message(&self, id: &MessageId) -> Option<&Arc<Message>> {
         self.places.find(&self.messages, id).map(|place| &self.messages[place])
     }
