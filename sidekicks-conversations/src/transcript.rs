@@ -23,9 +23,8 @@ use crate::permission::Permission;
 pub struct Transcript {
     /// Whose conversation.
     pub agent: AgentName,
-    /// What was said, in the order in which it was begun, no id twice. Of two prompts of which one was queued, the answers
-    /// come after both: [`Message::reply_to`] tells what is answered. Who changes it by hand may put in and take out, but
-    /// must not put one message in the place of another.
+    /// What was said, in the order in which it was begun. Of two prompts of which one was queued, the answers come after
+    /// both: [`Message::reply_to`] tells what is answered.
     pub messages: Vec<Arc<Message>>,
     /// The turn.
     #[serde(flatten)]
@@ -78,6 +77,9 @@ impl Transcript {
     }
 
     /// The message of this id, found without looking at all of them.
+    ///
+    /// Who changes the [messages](Self::messages) by hand may put in and take out, but must not put one in the place of
+    /// another: that one may not be found.
     pub fn message(&self, id: &MessageId) -> Option<&Arc<Message>> {
         self.places.find(&self.messages, id).map(|place| &self.messages[place])
     }
