@@ -1,16 +1,19 @@
 //! One conversation: the handle.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Poll;
 
-use sidekicks_acp::schema::{AuthMethodId, SessionConfigOption, SessionConfigOptionValue};
-use sidekicks_acp::{AgentName, Borrow};
+use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
+use sidekicks_acp::{AgentName, Borrow, CallError, End};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::conversations::Common;
-use crate::core::{Core, Errand};
+use crate::core::{Core, Errand, Outcome};
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
 use crate::hub::Follower;
 use crate::id::{MessageId, PermissionId};
@@ -35,6 +38,7 @@ pub(crate) struct Shared {
     core: Mutex<Core>,
     /// The core wants something else than the task waits for.
     changed: Arc<Notify>,
+    runtime: Handle,
     /// Is gone when the task is.
     task: Weak<()>,
     busy: watch::Receiver<bool>,
@@ -50,9 +54,10 @@ impl Conversation {
         let owner = format!("conversation {} with {agent}", NUMBERS.fetch_add(1, Ordering::Relaxed));
         let (core, alive) = (Mutex::new(core), Arc::new(()));
         let task = Arc::downgrade(&alive);
-        let shared = Arc::new(Shared { common, agent, owner, core, changed: Arc::clone(&changed), task, busy });
+        let (notify, runtime) = (Arc::clone(&changed), runtime.clone());
+        let shared = Arc::new(Shared { common, agent, owner, core, changed: notify, runtime, task, busy });
         let conversation = Arc::downgrade(&shared);
-        runtime.spawn(async move {
+        shared.runtime.spawn(async move {
             task::run(conversation, changed, room).await;
             drop(alive);
         });
@@ -115,8 +120,9 @@ impl Conversation {
     /// Puts the agent into one of the modes that it [offers](Transcript::modes), now and in every later session of this
     /// conversation, until [`AgentProfile::mode`](crate::AgentProfile::mode) becomes another one.
     ///
-    /// Where no session is open, the agent is not started for it: the next one is opened so. Where one is open, this waits
-    /// until the agent says that it is so; a turn may run meanwhile. Dropping the future gives up the waiting.
+    /// Where no session is open, the agent is not started for it: the next one is opened so. Where a turn still waits for the
+    /// agent, that turn is had so. Else this waits until the agent says that it is so; a turn may run meanwhile. Dropping the
+    /// future gives up the waiting, and not the choice. The last choice counts, in whatever order they are answered.
     ///
     /// # Errors
     /// When the agent does not offer it, refuses it, or is not there.
@@ -148,26 +154,18 @@ impl Conversation {
     }
 
     async fn set(&self, setting: Setting) -> Result<(), RequestError> {
-        let Some(errand) = self.with_core(|core| core.choose(setting))? else { return Ok(()) };
-        match self.ask(&errand).await {
-            Ok(answer) => {
-                self.with_core(|core| core.chose(errand, answer));
-                Ok(())
-            }
-            Err(error) => {
-                self.with_core(|core| core.did_not_choose(&errand));
-                Err(error)
-            }
+        let open = self.open().map_err(|_| RequestError::Closed)?;
+        let Some(errand) = open.with_core(|core| core.choose(setting))? else { return Ok(()) };
+        let mut asking = Box::pin(see_through(Arc::downgrade(&self.shared), errand));
+        // Begun here, so that the agent is asked in the order in which things were chosen.
+        if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(asking.as_mut().poll(context))).await {
+            return result;
         }
-    }
-
-    /// `None` where the agent was stopped meanwhile: the session that follows is opened so.
-    async fn ask(&self, errand: &Errand) -> Result<Option<Vec<SessionConfigOption>>, RequestError> {
-        let lease = errand.connector.borrow(self.shared.borrow_for("settings")).await?;
-        if lease.generation() != errand.generation {
-            return Ok(None);
-        }
-        Ok(Some(errand.way.ask(&**lease.connection(), &errand.session).await?))
+        // What the agent was asked for cannot be taken back, so its answer is heard whoever waits for it.
+        self.shared.runtime.spawn(asking).await.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(RequestError::Closed),
+        })
     }
 
     /// Logs in by one of the ways that the agent offers, and then sends again, in order, what was not taken for want of a
@@ -180,6 +178,7 @@ impl Conversation {
     /// # Errors
     /// When the agent refuses, knows no such way, or is not there. What waits for a login still does then.
     pub async fn authenticate(&self, method: &str) -> Result<(), RequestError> {
+        self.open().map_err(|_| RequestError::Closed)?;
         let profile = self.shared.common.directory.find(&self.shared.agent).ok_or(RequestError::NoSuchAgent)?;
         let lease = profile.connector.borrow(self.shared.borrow_for("login")).await?;
         lease.connection().authenticate(&AuthMethodId::new(method)).await?;
@@ -219,6 +218,38 @@ impl Conversation {
         let result = call(&mut self.shared.core());
         self.shared.changed.notify_one();
         result
+    }
+}
+
+/// Asks the agent for what somebody chose, and tells the conversation what came of it.
+async fn see_through(conversation: Weak<Shared>, errand: Errand) -> Result<(), RequestError> {
+    let outcome = ask(&conversation, &errand).await;
+    let result = outcome.as_ref().map(drop).map_err(Clone::clone);
+    if let Some(shared) = conversation.upgrade() {
+        let heard = shared.core().returned(errand, outcome);
+        shared.changed.notify_one();
+        drop(shared);
+        let _ = heard.await; // It is only ever dropped.
+    }
+    result
+}
+
+async fn ask(conversation: &Weak<Shared>, errand: &Errand) -> Outcome {
+    let _lease = match &errand.connector {
+        Some(connector) => {
+            let request = conversation.upgrade().ok_or(RequestError::Closed)?.borrow_for("settings");
+            let lease = connector.borrow(request).await?;
+            if lease.generation() != errand.generation {
+                return Ok(None);
+            }
+            Some(lease)
+        }
+        None => None,
+    };
+    match errand.way.ask(&*errand.connection, &errand.session).await {
+        Ok(options) => Ok(Some(options)),
+        Err(CallError::Ended { end: End::Stopped(_), .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -30,7 +30,8 @@ use card::Card;
 pub(crate) use forget::Farewell;
 use notices::Compactions;
 use sessions::{Memory, Session};
-pub(crate) use settings::Errand;
+use settings::Returned;
+pub(crate) use settings::{Errand, Outcome};
 use tools::Failing;
 
 /// The state of one conversation. Everything that is seen of it goes through the hub.
@@ -50,6 +51,9 @@ pub(crate) struct Core {
     memory: Option<Memory>,
     /// What somebody chose, which goes before what is configured.
     chosen: Wish,
+    /// What somebody chose and the agent has not answered yet, in order.
+    choices: Vec<(Number, Setting)>,
+    returned: Vec<Returned>,
     /// What was configured when that was last looked at.
     configured: Option<Wish>,
     cursor: Cursor,
@@ -159,6 +163,8 @@ impl Core {
             session: None,
             memory: None,
             chosen: Wish::default(),
+            choices: Vec::new(),
+            returned: Vec::new(),
             configured: None,
             cursor: Cursor::default(),
             unclaimed: String::new(),
@@ -189,7 +195,8 @@ impl Core {
             }
             Stage::Prompting(_) => None,
         });
-        turn.into_iter().chain(self.card.as_ref().and_then(Card::wants)).collect()
+        let returned = self.returned.iter().map(Returned::wants);
+        turn.into_iter().chain(self.card.as_ref().and_then(Card::wants)).chain(returned).collect()
     }
 
     pub(crate) fn done(&mut self, number: Number, done: Done) {
@@ -200,12 +207,14 @@ impl Core {
             (Done::Lease(lease), _) => self.card_borrowed(number, lease),
             (Done::Setting(answer), Some(Stage::Setting(wanted, setting, way))) if *wanted == number => {
                 let (setting, way) = (setting.clone(), way.clone());
-                self.set(setting, &way, answer);
+                self.set(number, setting, &way, answer);
             }
             (Done::Setting(_), _) => {}
             (Done::Quiet, _) => {
-                self.ready();
-                self.tell_turn();
+                if !self.heard_before(number) {
+                    self.ready();
+                    self.tell_turn();
+                }
             }
         }
     }

@@ -47,9 +47,12 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: 
             session = follow;
         }
         alarm.set(deadline);
-        drop(shared);
         // An agent that obeys is heard to its end, whoever reads or does not.
         let full = !stopping && room.is_full();
+        if full {
+            shared.core().take_in_all();
+        }
+        drop(shared);
         // What the agent said comes before what is had anew, the end of a session before its successor; so neither is heard
         // where the agent is to wait.
         let input = tokio::select! {

@@ -9,7 +9,7 @@ use sidekicks_acp::{
     AgentConnection, CallError, ConnectError, Generation, Lease, OpenSession, OpenedSession, Phase, SessionOrigin,
 };
 
-use super::confirm::Confirmation;
+use super::confirm::Confirmations;
 use super::{Core, Farewell, Number, Stage};
 use crate::event::{Event, Offer, ResolvedBy};
 use crate::failure::Failure;
@@ -29,7 +29,7 @@ pub(super) struct Session {
     pub(super) models: Models,
     /// What it was asked to be.
     pub(super) asked: Wish,
-    pub(super) confirmations: Vec<Confirmation>,
+    pub(super) confirmations: Confirmations,
 }
 
 /// A session that the agent may still know when it is started again.
@@ -108,7 +108,7 @@ impl Core {
                     replayed: false,
                     models: Models::default(),
                     asked: Wish::default(),
-                    confirmations: Vec::new(),
+                    confirmations: Confirmations::default(),
                 });
                 self.orders.follow = Some(Some((number, events)));
                 self.tell_turn();
