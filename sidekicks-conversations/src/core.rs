@@ -2,6 +2,7 @@
 
 mod agent;
 mod card;
+mod choices;
 mod confirm;
 mod forget;
 mod notices;
@@ -27,11 +28,11 @@ use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
 use crate::wish::{Setting, Way, Wish};
 use card::Card;
+use choices::Returned;
+pub(crate) use choices::{Errand, Outcome};
 pub(crate) use forget::Farewell;
 use notices::Compactions;
 use sessions::{Memory, Session};
-use settings::Returned;
-pub(crate) use settings::{Errand, Outcome};
 use tools::Failing;
 
 /// The state of one conversation. Everything that is seen of it goes through the hub.

@@ -140,6 +140,50 @@ async fn a_choice_made_back_after_a_setting_that_was_given_up_is_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_choice_made_back_while_a_turn_begins_is_asked_for_before_its_prompt() {
+    let talk = talk(async |mut peer: Peer| {
+        opens(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        let (first, last) = (peer.expect("session/set_mode").await, peer.expect("session/set_mode").await);
+        assert_eq!(last["params"]["modeId"], "ask");
+        peer.reply(&first, json!({})).await;
+        peer.reply(&last, json!({})).await;
+        answers(&mut peer, "Two.").await;
+        peer.farewell().await;
+    });
+    talk.with.set_mode("ask").await.unwrap();
+    talk.with.send("1").unwrap();
+    talk.idle().await;
+    let _choosing = choose(&talk, "yolo").await;
+    talk.with.send("2").unwrap();
+    within(talk.with.set_mode("ask")).await.unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
+    assert_eq!(mode_of(&talk), "ask");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_configured_is_asked_for_again_after_a_choice_that_was_not_answered() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        opens(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        peer.expect("session/set_mode").await; // And never answers.
+        let again = peer.expect("session/set_mode").await;
+        assert_eq!(again["params"]["modeId"], "ask");
+        peer.reply(&again, json!({})).await;
+        answers(&mut peer, "Two.").await;
+        peer.farewell().await;
+    });
+    let talk = talk_with(HashMap::from([(name(), AgentProfile::new(agent, "/").mode("ask"))]), options());
+    talk.with.send("1").unwrap();
+    talk.idle().await;
+    assert_eq!(within(talk.with.set_mode("yolo")).await.unwrap_err().code(), "timeout");
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_choice_is_forgotten_with_the_conversation() {
     let talk = talk(async |mut peer: Peer| {
         opens(&mut peer).await;
