@@ -61,6 +61,9 @@ pub trait LeaseGuard: Send + Sync + 'static {
 
 impl Lease {
     /// Lends `connection`; `guard` hears of the end of it, exactly once.
+    ///
+    /// Lend clones of one `Arc` for as long as a generation lasts: by that, borrowers know whether the sessions that they
+    /// opened are there.
     pub fn new(connection: Arc<dyn AgentConnection>, generation: Generation, guard: impl LeaseGuard) -> Self {
         Self { connection, generation, guard: Some(Box::new(guard)) }
     }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::Connection;
 use crate::borrow::Borrow;
-use crate::connector::{ConnectError, Connector, Generation, Lease, LeaseGuard};
+use crate::connector::{AgentConnection, ConnectError, Connector, Generation, Lease, LeaseGuard};
 use crate::error::StopCause;
 use crate::start::{StartError, StartFailure};
 use crate::stop::StopReport;
@@ -55,10 +55,11 @@ enum Launch {
     Connect(Box<dyn Fn() -> Connecting + Send + Sync>),
 }
 
-enum Running {
+struct Running {
+    /// The same for every lease, so that a session is known again in the next.
+    connection: Arc<Connection>,
     #[cfg(feature = "process")]
-    Process(AgentProcess),
-    Connection(Connection),
+    process: Option<AgentProcess>,
 }
 
 impl SingleAgent {
@@ -102,7 +103,7 @@ impl SingleAgent {
     #[cfg(feature = "process")]
     pub fn hurry(&self) {
         for running in &self.inner.slot().leaving {
-            if let Running::Process(process) = &**running {
+            if let Some(process) = &running.process {
                 process.hurry();
             }
         }
@@ -143,12 +144,12 @@ impl Inner {
     /// The running agent, if it runs.
     fn lend(self: &Arc<Self>) -> Option<Lease> {
         let slot = self.slot();
-        let running = slot.running.clone().filter(|running| running.connection().end().is_none())?;
+        let running = slot.running.clone().filter(|running| running.connection.end().is_none())?;
         Some(self.lease(running, slot.generation))
     }
 
     fn lease(self: &Arc<Self>, running: Arc<Running>, generation: u64) -> Lease {
-        let connection = Arc::new(running.connection().clone());
+        let connection = Arc::clone(&running.connection) as Arc<dyn AgentConnection>;
         Lease::new(connection, Generation(generation), Returned { agent: Arc::clone(self), running, generation })
     }
 
@@ -184,36 +185,33 @@ impl Launch {
         match self {
             #[cfg(feature = "process")]
             Self::Process { command, options, stop } => {
-                AgentProcess::start(command, options, stop).await.map(Running::Process)
+                let process = AgentProcess::start(command, options, stop).await?;
+                Ok(Running { connection: Arc::new(process.connection().clone()), process: Some(process) })
             }
-            Self::Connect(connect) => connect().await.map(Running::Connection),
+            Self::Connect(connect) => Ok(Running {
+                connection: Arc::new(connect().await?),
+                #[cfg(feature = "process")]
+                process: None,
+            }),
         }
     }
 }
 
 impl Running {
-    fn connection(&self) -> &Connection {
-        match self {
-            #[cfg(feature = "process")]
-            Self::Process(process) => process.connection(),
-            Self::Connection(connection) => connection,
-        }
-    }
-
     fn begin_stop(&self, cause: StopCause) {
-        match self {
-            #[cfg(feature = "process")]
-            Self::Process(process) => process.begin_stop(cause),
-            Self::Connection(connection) => connection.stop(cause),
+        #[cfg(feature = "process")]
+        if let Some(process) = &self.process {
+            return process.begin_stop(cause);
         }
+        self.connection.stop(cause);
     }
 
     async fn departed(&self) -> Option<Arc<StopReport>> {
-        match self {
-            #[cfg(feature = "process")]
-            Self::Process(process) => Some(process.stopped().await),
-            Self::Connection(_) => None,
+        #[cfg(feature = "process")]
+        if let Some(process) = &self.process {
+            return Some(process.stopped().await);
         }
+        None
     }
 }
 

@@ -3,19 +3,18 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
 use sidekicks_acp::{AgentName, Borrow, CallError, End};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, watch};
 
 use crate::conversations::Common;
 use crate::core::{Core, Errand, Outcome};
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
-use crate::hub::Follower;
+use crate::hub::{Follower, Room};
 use crate::id::{MessageId, PermissionId};
 use crate::prompt::Prompt;
 use crate::task;
@@ -28,40 +27,37 @@ use crate::wish::Setting;
 #[derive(Clone)]
 pub struct Conversation {
     shared: Arc<Shared>,
+    _handles: Arc<Handles>,
 }
 
+/// What the handles and the task have in common.
 pub(crate) struct Shared {
     pub(crate) common: Arc<Common>,
     agent: AgentName,
-    /// Who borrows. No other conversation is called so: each waits for itself alone.
-    pub(crate) owner: String,
     core: Mutex<Core>,
     /// The core wants something else than the task waits for.
-    changed: Arc<Notify>,
+    pub(crate) changed: Notify,
     runtime: Handle,
-    /// Is gone when the task is.
-    task: Weak<()>,
     busy: watch::Receiver<bool>,
+}
+
+/// Is gone when the last handle is.
+struct Handles(Arc<Shared>);
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        self.0.core().leave();
+        self.0.changed.notify_one();
+    }
 }
 
 impl Conversation {
     pub(crate) fn begin(agent: AgentName, common: Arc<Common>, runtime: &Handle) -> Self {
         let (busy_sender, busy) = watch::channel(false);
-        let changed = Arc::new(Notify::new());
-        let core = Core::new(agent.clone(), Arc::clone(&common), busy_sender);
-        let room = common.hub.room(&agent);
-        static NUMBERS: AtomicU64 = AtomicU64::new(1);
-        let owner = format!("conversation {} with {agent}", NUMBERS.fetch_add(1, Ordering::Relaxed));
-        let (core, alive) = (Mutex::new(core), Arc::new(()));
-        let task = Arc::downgrade(&alive);
-        let (notify, runtime) = (Arc::clone(&changed), runtime.clone());
-        let shared = Arc::new(Shared { common, agent, owner, core, changed: notify, runtime, task, busy });
-        let conversation = Arc::downgrade(&shared);
-        shared.runtime.spawn(async move {
-            task::run(conversation, changed, room).await;
-            drop(alive);
-        });
-        Self { shared }
+        let core = Mutex::new(Core::new(agent.clone(), Arc::clone(&common), busy_sender));
+        let shared = Arc::new(Shared { common, agent, core, changed: Notify::new(), runtime: runtime.clone(), busy });
+        runtime.spawn(task::run(Arc::clone(&shared)));
+        Self { _handles: Arc::new(Handles(Arc::clone(&shared))), shared }
     }
 
     /// Whose conversation it is.
@@ -75,7 +71,7 @@ impl Conversation {
     /// # Errors
     /// When the message is empty, too many wait already, or the agent is gone. Nothing has changed then.
     pub fn send(&self, prompt: impl Into<Prompt>) -> Result<MessageId, SendError> {
-        self.open()?.with_core(|core| core.send(prompt.into()))
+        self.with_core(|core| core.send(prompt.into()))
     }
 
     /// Sends a message again that was [not sent](crate::Message::not_sent), or that the agent did not take for want of a
@@ -85,7 +81,7 @@ impl Conversation {
     /// # Errors
     /// As [`send`](Self::send); and where there is no such message, or it was sent. Nothing has changed then.
     pub fn resend(&self, message: &MessageId) -> Result<MessageId, SendError> {
-        self.open()?.with_core(|core| core.resend(message))
+        self.with_core(|core| core.resend(message))
     }
 
     /// Takes a message out of the queue. It is not lost: it is marked as not sent, and can be [sent again](Self::resend).
@@ -156,7 +152,7 @@ impl Conversation {
     async fn set(&self, setting: Setting) -> Result<(), RequestError> {
         let open = self.open().map_err(|_| RequestError::Closed)?;
         let Some(errand) = open.with_core(|core| core.choose(setting))? else { return Ok(()) };
-        let mut asking = Box::pin(see_through(Arc::downgrade(&self.shared), errand));
+        let mut asking = Box::pin(see_through(Arc::clone(&self.shared), errand));
         // Begun here, so that the agent is asked in the order in which things were chosen.
         if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(asking.as_mut().poll(context))).await {
             return result;
@@ -199,19 +195,19 @@ impl Conversation {
     /// Waits until no turn runs and nothing is queued. Cancel-safe.
     pub async fn idle(&self) {
         let mut busy = self.shared.busy.clone();
-        // The sender lives in the core, and the core in `self`.
+        // The sender lives in the core, and the core in `self`; a turn ends also where nobody is left to wait for the agent.
         let _ = busy.wait_for(|busy| !busy).await;
     }
 
-    pub(crate) fn forget(&self, over: &mpsc::Sender<()>) {
-        self.with_core(|core| core.forget(over));
+    pub(crate) fn forget(&self) {
+        self.with_core(Core::forget);
         if self.open().is_err() {
             drop(self.shared.core().orders()); // Nobody is left to take leave, or to be waited for.
         }
     }
 
     fn open(&self) -> Result<&Self, SendError> {
-        if self.shared.task.strong_count() > 0 { Ok(self) } else { Err(SendError::Closed) }
+        if self.shared.core().is_closed() { Err(SendError::Closed) } else { Ok(self) }
     }
 
     fn with_core<T>(&self, call: impl FnOnce(&mut Core) -> T) -> T {
@@ -222,23 +218,20 @@ impl Conversation {
 }
 
 /// Asks the agent for what somebody chose, and tells the conversation what came of it.
-async fn see_through(conversation: Weak<Shared>, errand: Errand) -> Result<(), RequestError> {
-    let outcome = ask(&conversation, &errand).await;
+async fn see_through(shared: Arc<Shared>, errand: Errand) -> Result<(), RequestError> {
+    let outcome = ask(&shared, &errand).await;
     let result = outcome.as_ref().map(drop).map_err(Clone::clone);
-    if let Some(shared) = conversation.upgrade() {
-        let heard = shared.core().returned(errand, outcome);
-        shared.changed.notify_one();
-        drop(shared);
-        let _ = heard.await; // It is only ever dropped.
-    }
+    let heard = shared.core().returned(errand, outcome);
+    shared.changed.notify_one();
+    drop(shared);
+    let _ = heard.await; // It is only ever dropped.
     result
 }
 
-async fn ask(conversation: &Weak<Shared>, errand: &Errand) -> Outcome {
+async fn ask(shared: &Shared, errand: &Errand) -> Outcome {
     let _lease = match &errand.connector {
         Some(connector) => {
-            let request = conversation.upgrade().ok_or(RequestError::Closed)?.borrow_for("settings");
-            let lease = connector.borrow(request).await?;
+            let lease = connector.borrow(shared.borrow_for("settings")).await?;
             if lease.generation() != errand.generation {
                 return Ok(None);
             }
@@ -253,16 +246,15 @@ async fn ask(conversation: &Weak<Shared>, errand: &Errand) -> Outcome {
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.changed.notify_one(); // The task has nothing to wait for any more.
-    }
-}
-
 impl Shared {
     /// Beside a turn of this conversation, which may hold a lease of its own.
-    pub(crate) fn borrow_for(&self, what: &str) -> Borrow {
-        Borrow::by(format!("{what} of {}", self.owner))
+    fn borrow_for(&self, what: &str) -> Borrow {
+        Borrow::by(self.core().owner().of(what))
+    }
+
+    /// Tells whether those who follow have room for more.
+    pub(crate) fn room(&self) -> Room {
+        self.common.hub.room(&self.agent)
     }
 
     pub(crate) fn core(&self) -> MutexGuard<'_, Core> {

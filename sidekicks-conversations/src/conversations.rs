@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sidekicks_acp::schema::McpServer;
 use sidekicks_acp::{AgentName, Connector};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 
 use crate::conversation::Conversation;
+use crate::core::Farewells;
 use crate::hub::{Hub, Subscription};
 #[cfg(doc)]
 use crate::transcript::Transcript;
@@ -196,6 +196,7 @@ pub(crate) struct Common {
     pub(crate) directory: Box<dyn AgentDirectory>,
     pub(crate) options: Options,
     pub(crate) hub: Hub,
+    pub(crate) farewells: Farewells,
     /// Numbers messages and questions: no id is used twice.
     next: AtomicU64,
 }
@@ -220,7 +221,13 @@ impl Conversations {
     /// No conversations yet, with the agents of `directory`. Must be called in a tokio runtime.
     pub fn new(directory: impl AgentDirectory + 'static, options: Options) -> Self {
         let hub = Hub::new(options.backlog);
-        let common = Common { directory: Box::new(directory), options, hub, next: AtomicU64::new(1) };
+        let common = Common {
+            directory: Box::new(directory),
+            options,
+            hub,
+            farewells: Farewells::none(),
+            next: AtomicU64::new(1),
+        };
         let shared = Shared { common: Arc::new(common), runtime: Handle::current(), conversations: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }
@@ -252,12 +259,11 @@ impl Conversations {
     ///
     /// [`Conversation`]s that are held stay valid, and empty. What is sent to them begins the conversation anew.
     pub async fn forget(&self) {
-        let (over, mut all_over) = mpsc::channel(1);
         let conversations: Vec<Conversation> =
             self.shared.conversations.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        conversations.iter().for_each(|conversation| conversation.forget(&over));
-        drop((conversations, over));
-        all_over.recv().await;
+        conversations.iter().for_each(Conversation::forget);
+        drop(conversations);
+        self.shared.common.farewells.over().await;
     }
 
     /// The events of all conversations; a reset of each comes first.

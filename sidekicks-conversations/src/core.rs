@@ -6,6 +6,7 @@ mod choices;
 mod confirm;
 mod forget;
 mod notices;
+pub(crate) mod owner;
 mod person;
 mod sessions;
 mod settings;
@@ -30,8 +31,9 @@ use crate::wish::{Setting, Way, Wish};
 use card::Card;
 use choices::Returned;
 pub(crate) use choices::{Errand, Outcome};
-pub(crate) use forget::Farewell;
+pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
+use owner::Owner;
 use sessions::{Memory, Session};
 use tools::Failing;
 
@@ -39,6 +41,11 @@ use tools::Failing;
 pub(crate) struct Core {
     agent: AgentName,
     common: Arc<Common>,
+    /// In whose name the agent is borrowed.
+    owner: Owner,
+    /// Nobody is left to wait for the agent.
+    closed: bool,
+    listens: bool,
     turn: Option<Turn>,
     queue: VecDeque<(MessageId, Vec<ContentBlock>)>,
     /// What did not reach the agent, and can be sent again.
@@ -113,13 +120,14 @@ pub(crate) struct Number(u64);
 
 /// Something that the task is to wait for, for as long as it is wanted.
 pub(crate) enum Want {
-    /// The agent, for a turn or for a question between turns. Those are two borrowers: one may wait for the other.
+    /// The agent, for a turn or for a question between turns.
     Lease {
         connector: Arc<dyn Connector>,
-        between_turns: bool,
+        owner: String,
     },
-    /// That everything was heard that the session has said so far: what came before a prompt is no answer to it.
-    Quiet,
+    /// That everything was heard that the session has said so far, or until then: what came before a prompt is no answer
+    /// to it.
+    Quiet(Option<Instant>),
     Setting {
         connection: Arc<dyn AgentConnection>,
         session: SessionId,
@@ -153,8 +161,11 @@ struct Late {
 impl Core {
     pub(crate) fn new(agent: AgentName, common: Arc<Common>, busy: watch::Sender<bool>) -> Self {
         Self {
+            owner: Owner::new(&agent),
             agent,
             common,
+            closed: false,
+            listens: true,
             turn: None,
             queue: VecDeque::new(),
             unsent: HashMap::new(),
@@ -183,7 +194,7 @@ impl Core {
         let turn = self.turn.as_ref().and_then(|turn| match &turn.stage {
             Stage::Borrowing(number) => {
                 let connector = Arc::clone(&turn.profile.connector);
-                Some((*number, Want::Lease { connector, between_turns: false }))
+                Some((*number, Want::Lease { connector, owner: self.owner.to_string() }))
             }
             Stage::Setting(number, _, way) => {
                 let Session { connection, id: Some(session), .. } = self.session.as_ref()? else { return None };
@@ -192,12 +203,13 @@ impl Core {
             }
             Stage::Opening => {
                 let session = self.session.as_ref().filter(|session| session.id.is_some());
-                session.map(|session| (session.number, Want::Quiet))
+                session.map(|session| (session.number, Want::Quiet(session.recall.quiet_until())))
             }
             Stage::Prompting(_) => None,
         });
+        let card = self.card.as_ref().and_then(|card| card.wants(self.owner.of("question")));
         let returned = self.returned.iter().map(Returned::wants);
-        turn.into_iter().chain(self.card.as_ref().and_then(Card::wants)).chain(returned).collect()
+        turn.into_iter().chain(card).chain(returned).collect()
     }
 
     pub(crate) fn done(&mut self, number: Number, done: Done) {
@@ -212,7 +224,7 @@ impl Core {
             }
             (Done::Setting(_), _) => {}
             (Done::Quiet, _) => {
-                if !self.heard_before(number) {
+                if !self.heard_before(number) && self.is_quiet() {
                     self.ready();
                     self.tell_turn();
                 }
@@ -220,16 +232,31 @@ impl Core {
         }
     }
 
+    fn is_quiet(&self) -> bool {
+        let until = self.session.as_ref().and_then(|session| session.recall.quiet_until());
+        until.is_none_or(|until| until <= Instant::now())
+    }
+
     /// Who holds the room that is waited for; nobody where it is waited for no more.
     pub(crate) fn waits(&mut self, number: Number, holders: Vec<String>) {
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stage == Stage::Borrowing(number)) {
-            turn.waiting_for = holders;
+            turn.waiting_for = owner::shown(&holders);
             self.tell_turn();
         }
     }
 
     pub(crate) fn orders(&mut self) -> Orders {
         std::mem::take(&mut self.orders)
+    }
+
+    /// Whether what the agent says is heard now, or left where it is until those who follow have room for it.
+    pub(crate) fn listen(&mut self, listens: bool) {
+        if !std::mem::replace(&mut self.listens, listens) && listens {
+            self.heard();
+        }
+        if !listens {
+            self.take_in_all();
+        }
     }
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
@@ -252,16 +279,29 @@ impl Core {
         }
     }
 
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Whether the agent is to end its turn.
     pub(crate) fn is_stopping(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.cancelled)
     }
 
-    /// When it is to be told that nothing comes, if that was not told already. Who waits for the person is not silent.
+    /// When it is to be told that nothing comes, if that was not told already. Who waits for the person is not silent, nor
+    /// who is not listened to.
     fn silent_from(&self) -> Option<Instant> {
         let turn = self.turn.as_ref()?;
         let works = matches!(turn.stage, Stage::Prompting(_)) && !turn.cancelled && self.questions.is_empty();
-        if works && !turn.heard.told { turn.heard.at.checked_add(self.common.options.silence) } else { None }
+        if works && self.listens && !turn.heard.told {
+            turn.heard.at.checked_add(self.common.options.silence)
+        } else {
+            None
+        }
     }
 
     /// Something came of the agent, or it may go on.
@@ -278,16 +318,5 @@ impl Core {
     fn number(&mut self) -> Number {
         self.next_number += 1;
         Number(self.next_number)
-    }
-}
-
-impl Drop for Core {
-    fn drop(&mut self) {
-        // Nobody is left to hear it; without this the agent would go on.
-        if let (Some(Turn { stage: Stage::Prompting(_), .. }), Some(session)) = (&self.turn, &self.session)
-            && let Some(id) = &session.id
-        {
-            let _ = session.connection.cancel(id);
-        }
     }
 }

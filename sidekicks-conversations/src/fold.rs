@@ -32,6 +32,8 @@ struct Known {
     message: MessageId,
     index: usize,
     output: tool::Output,
+    /// The agent told of it otherwise than by a question, which may have an id of its own.
+    called: bool,
 }
 
 /// How a tool is spoken of.
@@ -69,6 +71,11 @@ impl Cursor {
             Part::Tool(tool) => Some(tool),
             _ => None,
         }
+    }
+
+    /// Whether the agent told of a call of this id, and did not only ask about it.
+    pub(crate) fn is_called(&self, id: &str) -> bool {
+        self.tools.get(id).is_some_and(|known| known.called)
     }
 
     /// What `update` changes in the conversation. Nothing where it belongs to no message.
@@ -157,18 +164,16 @@ impl Cursor {
         let Some(id) = call["toolCallId"].as_str().filter(|id| !id.is_empty()) else {
             return self.other(transcript, call.clone());
         };
-        // Ids are the model's, and some repeat: a call in a later message, of a tool that was done with, is a new one.
-        let part = self.tool(transcript, id).filter(|part| {
-            let here = self.tools.get(id).map(|known| &known.message) == self.message.as_ref();
-            mention != Mention::Call || here || tool::is_open(&part.status)
-        });
+        // Ids are the model's, and some repeat: what begins in a later message, of a tool that was done with, is a new call.
+        let begins = mention != Mention::Update || call["status"].as_str().is_some_and(tool::is_open);
+        let here = self.tools.get(id).map(|known| &known.message) == self.message.as_ref();
+        let part = self.tool(transcript, id).filter(|part| here || !begins || tool::is_open(&part.status));
         let (mut known, part) = match (self.tools.get(id), part) {
             (Some(known), Some(part)) => (known.clone(), Some(part)),
             _ => {
                 let Some(message) = self.target(transcript) else { return Vec::new() };
-                let known =
-                    Known { message: message.id.clone(), index: message.parts.len(), output: Default::default() };
-                (known, None)
+                let (message, index) = (message.id.clone(), message.parts.len());
+                (Known { message, index, output: Default::default(), called: false }, None)
             }
         };
         let mut next = part.cloned().unwrap_or_default();
@@ -176,6 +181,7 @@ impl Cursor {
             Mention::Call | Mention::Update => tool::update(&mut next, &mut known.output, call),
             Mention::Question => _ = tool::describe(&mut next, call),
         }
+        known.called |= mention != Mention::Question;
         let changed = part != Some(&next);
         let event = whole(&transcript.agent, &known.message, known.index, Part::Tool(Arc::new(next)));
         self.tools.insert(id.to_owned(), known);
@@ -196,16 +202,32 @@ impl Cursor {
         vec![whole(&transcript.agent, &message.id, index, Part::Plan { entries: entries.collect() })]
     }
 
-    /// What this version does not know is kept in the message, so that nothing an agent says is lost.
+    /// What this version does not know is kept in the message. An update takes the place of the one before it that is of
+    /// the same thing; a content that is not known is another piece of the answer.
     fn other(&mut self, transcript: &Transcript, raw: Value) -> Vec<Event> {
         let Some(message) = self.target(transcript) else { return Vec::new() };
         let word = raw["sessionUpdate"].as_str().unwrap_or_default().to_owned();
-        vec![whole(&transcript.agent, &message.id, message.parts.len(), Part::other(word, raw))]
+        let replaces = |part: &Part| match part {
+            Part::Other(other) => !word.ends_with("_chunk") && other.r#type == word && is_of_the_same(&other.raw, &raw),
+            _ => false,
+        };
+        let index = message.parts.iter().rposition(replaces).unwrap_or(message.parts.len());
+        vec![whole(&transcript.agent, &message.id, index, Part::other(word, raw))]
     }
 
     fn target<'a>(&self, transcript: &'a Transcript) -> Option<&'a Arc<Message>> {
         transcript.message(self.message.as_ref()?)
     }
+}
+
+/// Whether two updates of one kind are of the same thing: they name the same ids, or none.
+fn is_of_the_same(one: &Value, other: &Value) -> bool {
+    let ids = |update: &Value| -> Vec<(String, Value)> {
+        let fields = update.as_object().into_iter().flatten();
+        let ids = fields.filter(|(key, _)| *key == "id" || key.ends_with("Id"));
+        ids.map(|(key, id)| (key.clone(), id.clone())).collect()
+    };
+    ids(one) == ids(other)
 }
 
 /// Whether this is something that was said or done, and not what the session offers or has used, nor news of the moment.

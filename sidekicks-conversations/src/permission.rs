@@ -128,9 +128,9 @@ impl Permission {
         let mut part = known.cloned().unwrap_or_default();
         tool::describe(&mut part, call);
         let action = action(&part);
-        let runs = action == Action::RunCommand;
-        // Never the title: what is looked into must be what is run.
-        let command = if runs { tool::command(&part.input) } else { None };
+        // Never the title: what is looked into must be what is run. Of whatever kind the agent says that the tool is.
+        let command = tool::command(&part.input);
+        let runs = action == Action::RunCommand || command.is_some();
         // Until commands are read on a syntax tree nothing is known of them, and that is what is said.
         let unclear = || Danger {
             code: NOT_ANALYSED.to_owned(),

@@ -3,17 +3,16 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::task::Poll;
 
 use sidekicks_acp::{Borrow, CallError, ConnectError, End, SessionEvent, SessionEvents};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::conversation::Shared;
-use crate::core::{Done, Number, Want};
-use crate::hub::Room;
+use crate::core::{Core, Done, Number, Want};
 
 /// What the task waits for.
 #[expect(clippy::large_enum_variant, reason = "one lives at a time, for a moment")]
@@ -26,19 +25,39 @@ enum Input {
 }
 
 /// Goes on until the last handle is gone.
-pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: Room) {
+pub(crate) fn run(shared: Arc<Shared>) -> impl Future<Output = ()> + Send {
+    // Made here: a runtime that is gone drops a task that never ran.
+    let closing = Closing(shared);
+    async move { attend(&closing.0).await }
+}
+
+/// Closes the conversation when the task is over, also where its runtime is gone or the embedder's code panicked.
+struct Closing(Arc<Shared>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        // It may be unwinding already, and that code be called once more.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.0.core().close()));
+    }
+}
+
+async fn attend(shared: &Arc<Shared>) {
+    let room = shared.room();
     let mut jobs = Jobs::default();
     let mut session: Option<(Number, SessionEvents)> = None;
     let (waits, mut waiting) = mpsc::unbounded_channel();
     let mut alarm = Alarm::default();
     loop {
-        let Some(shared) = conversation.upgrade() else { return };
-        let (wants, orders, deadline, stopping) = {
+        let (wants, orders, deadline, listens, closed) = {
+            let full = room.is_full();
             let mut core = shared.core();
-            (core.wants(), core.orders(), core.deadline(), core.is_stopping())
+            // An agent that obeys is heard to its end, whoever reads or does not.
+            let listens = !full || core.is_stopping();
+            core.listen(listens);
+            (core.wants(), core.orders(), core.deadline(), listens, core.is_closed())
         };
         // Outside the lock: a start that is given up is killed here, and questions that are dropped are answered.
-        jobs.keep(wants, |number, want| Job::of(number, want, &shared, &waits));
+        jobs.keep(wants, |number, want| Job::of(number, want, &waits));
         for farewell in orders.farewells {
             let events = session.take_if(|(number, _)| *number == farewell.number).map(|(_, events)| events);
             tokio::spawn(farewell.take(events, shared.common.options.cancel_timeout));
@@ -46,39 +65,40 @@ pub(crate) async fn run(conversation: Weak<Shared>, changed: Arc<Notify>, room: 
         if let Some(follow) = orders.follow {
             session = follow;
         }
-        alarm.set(deadline);
-        // An agent that obeys is heard to its end, whoever reads or does not.
-        let full = !stopping && room.is_full();
-        if full {
-            shared.core().take_in_all();
+        if closed {
+            return;
         }
-        drop(shared);
+        alarm.set(deadline);
         // What the agent said comes before what is had anew, the end of a session before its successor; so neither is heard
         // where the agent is to wait.
         let input = tokio::select! {
             biased;
             () = alarm.rings() => Input::Deadline,
-            () = changed.notified() => Input::Changed,
-            () = room.made(), if full => Input::Changed,
-            (number, event) = next(&mut session), if !full => Input::Session(number, event),
+            () = shared.changed.notified() => Input::Changed,
+            () = room.made(), if !listens => Input::Changed,
+            (number, event) = next(&mut session), if listens => Input::Session(number, event),
             Some((number, holders)) = waiting.recv() => Input::Waits(number, holders),
-            (number, done) = jobs.next(), if !full => Input::Done(number, done),
+            (number, done) = jobs.next(), if listens => Input::Done(number, done),
         };
-        let Some(shared) = conversation.upgrade() else { return };
-        match input {
-            Input::Deadline => shared.core().passed(Instant::now()),
-            Input::Changed => {}
-            Input::Session(number, Some(event)) => shared.core().hear(number, event),
-            Input::Session(number, None) => {
-                session = None;
-                shared.core().hear(number, SessionEvent::Ended(End::Closed));
-            }
-            Input::Waits(number, holders) => shared.core().waits(number, holders),
-            Input::Done(number, done) => shared.core().done(number, done),
+        if matches!(input, Input::Session(_, None)) {
+            session = None;
         }
-        drop(shared);
+        input.tell(&mut shared.core());
         // An agent that never pauses must not keep those who listen to it from running.
         consume_budget().await;
+    }
+}
+
+impl Input {
+    fn tell(self, core: &mut Core) {
+        match self {
+            Self::Deadline => core.passed(Instant::now()),
+            Self::Changed => {}
+            Self::Session(number, Some(event)) => core.hear(number, event),
+            Self::Session(number, None) => core.hear(number, SessionEvent::Ended(End::Closed)),
+            Self::Waits(number, holders) => core.waits(number, holders),
+            Self::Done(number, done) => core.done(number, done),
+        }
     }
 }
 
@@ -130,19 +150,26 @@ impl Jobs {
 }
 
 impl Job {
-    fn of(number: Number, want: Want, shared: &Shared, waits: &mpsc::UnboundedSender<(Number, Vec<String>)>) -> Self {
+    fn of(number: Number, want: Want, waits: &mpsc::UnboundedSender<(Number, Vec<String>)>) -> Self {
         match want {
-            Want::Lease { connector, between_turns } => {
+            Want::Lease { connector, owner } => {
                 let waits = waits.clone();
-                let request = if between_turns { shared.borrow_for("question") } else { Borrow::by(&*shared.owner) };
-                let request = request.on_wait(move |holders| {
+                let request = Borrow::by(owner).on_wait(move |holders| {
                     let _ = waits.send((number, holders.to_vec())); // It fails only where nobody waits any more.
                 });
                 let work = Box::pin(async move { Done::Lease(connector.borrow(request).await) });
                 Self { number, work, panicked: || Done::Lease(Err(ConnectError::Other(Arc::new(Panicked)))) }
             }
             // Jobs are looked at last, so by then there is nothing else.
-            Want::Quiet => Self { number, work: Box::pin(async { Done::Quiet }), panicked: || Done::Quiet },
+            Want::Quiet(until) => {
+                let work = Box::pin(async move {
+                    if let Some(until) = until {
+                        sleep_until(until).await;
+                    }
+                    Done::Quiet
+                });
+                Self { number, work, panicked: || Done::Quiet }
+            }
             Want::Setting { connection, session, way } => {
                 let work = Box::pin(async move { Done::Setting(way.ask(&*connection, &session).await) });
                 Self { number, work, panicked: || Done::Setting(Err(CallError::Malformed(Panicked.to_string()))) }

@@ -26,6 +26,9 @@ pub(crate) enum Output {
 
 /// Takes what `update` says of the call; what it leaves out, or says with `null`, stays as it was.
 pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
+    if update["content"].is_array() {
+        part.diffs = Arc::default(); // It takes the place of what was there.
+    }
     let is_input = describe(part, update);
     if let Some(content) = update["content"].as_array() {
         let text = text_of(content);
@@ -63,8 +66,8 @@ pub(crate) fn update(part: &mut ToolPart, from: &mut Output, update: &Value) {
     }
 }
 
-/// Takes what is said of the call, but not what it gives: in a question content is said to the person who is asked. Tells
-/// whether the content was the input.
+/// Takes what is said of the call, but not what it gives: in a question content is said to the person who is asked, and
+/// takes nothing away of what is to be changed. Tells whether the content was the input.
 pub(crate) fn describe(part: &mut ToolPart, update: &Value) -> bool {
     let take = |field: &mut String, key: &str, default: &str| match update[key].as_str() {
         Some(text) => text.clone_into(field),
@@ -82,7 +85,10 @@ pub(crate) fn describe(part: &mut ToolPart, update: &Value) -> bool {
         part.locations = locations.iter().filter_map(location).collect();
     }
     let Some(content) = update["content"].as_array() else { return false };
-    part.diffs = content.iter().filter(|item| item["type"] == "diff").filter_map(diff).collect();
+    let diffs: Arc<[Diff]> = content.iter().filter(|item| item["type"] == "diff").filter_map(diff).collect();
+    if !diffs.is_empty() {
+        part.diffs = diffs;
+    }
     let input = streamed_input(part, &text_of(content));
     let is_input = input.is_some();
     input.into_iter().for_each(|input| part.input = Arc::new(Value::Object(input)));

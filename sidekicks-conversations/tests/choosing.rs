@@ -5,13 +5,12 @@ mod common;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
-use common::{OPTIONS, Talk, answers, name, options, ready, settled, talk, talk_counting, talk_to, talk_with, within};
+use common::{
+    OPTIONS, OneAtATime, Talk, answers, name, options, ready, settled, talk, talk_counting, talk_to, talk_with, within,
+};
 use serde_json::{Value, json};
 use sidekicks_acp::testing::{self, Peer};
-use sidekicks_acp::{Borrow, ConnectError, Connector, Lease, LeaseGuard, SingleAgent};
 use sidekicks_conversations::{AgentProfile, RequestError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Shakes hands and opens a session in mode `ask`, which offers `yolo` too.
 async fn opens(peer: &mut Peer) {
@@ -222,7 +221,7 @@ async fn a_mode_is_set_in_a_turn_and_under_a_question() {
         peer.reply(&set, json!({})).await;
         peer.farewell().await;
     });
-    let connector = OneAtATime { agent, place: Arc::new(Semaphore::new(1)) };
+    let connector = OneAtATime::new(agent);
     let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
     talk.with.send("1").unwrap();
     talk.until_told("answering").await;
@@ -245,8 +244,8 @@ async fn what_is_chosen_while_a_turn_waits_for_the_agent_is_set_before_its_promp
         peer.expect("session/prompt").await; // And never ends.
         peer.farewell().await;
     });
-    let place = Arc::new(Semaphore::new(1));
-    let connector = OneAtATime { agent, place: Arc::clone(&place) };
+    let connector = OneAtATime::new(agent);
+    let place = Arc::clone(&connector.place);
     let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
     talk.with.send("1").unwrap();
     talk.idle().await;
@@ -397,31 +396,4 @@ fn nothing_is_chosen_where_the_runtime_is_gone() {
             assert_eq!(error.code(), "conversation-closed");
         }
     });
-}
-
-/// An agent that one can have at a time.
-struct OneAtATime {
-    agent: SingleAgent,
-    place: Arc<Semaphore>,
-}
-
-#[async_trait]
-impl Connector for OneAtATime {
-    async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
-        let place = Arc::clone(&self.place).acquire_owned().await.expect("it is open");
-        let lease = self.agent.borrow(request).await?;
-        let (connection, generation) = (Arc::clone(lease.connection()), lease.generation());
-        Ok(Lease::new(connection, generation, Held { _lease: lease, _place: place }))
-    }
-}
-
-struct Held {
-    _lease: Lease,
-    _place: OwnedSemaphorePermit,
-}
-
-impl LeaseGuard for Held {
-    fn release(self: Box<Self>) {}
-
-    fn condemn(self: Box<Self>) {}
 }

@@ -2,14 +2,17 @@
 
 mod common;
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use common::{OPTIONS, Talk, answers, chunk, name, options, ready, settled, talk, talk_to, within, word};
+use common::{
+    OPTIONS, OneAtATime, Talk, answers, chunk, name, options, ready, settled, talk, talk_to, talk_with, within, word,
+};
 use serde_json::{Value, json};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{Borrow, Connector};
-use sidekicks_conversations::{AnswerError, SendError, Transcript};
+use sidekicks_conversations::{AgentProfile, AnswerError, SendError, Transcript};
 use tokio::time::timeout;
 
 fn forgotten() -> Transcript {
@@ -221,4 +224,34 @@ async fn an_agent_that_is_in_no_file_any_more_is_not_there_after_it() {
     within(talk.all.forget()).await;
     assert!(talk.all.with(&name()).is_none());
     assert_eq!(talk.with.send("x"), Err(SendError::NoSuchAgent));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_sent_meanwhile_waits_for_the_old_turn_and_not_for_itself() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        peer.expect("session/cancel").await;
+        peer.end_turn(&prompt, "cancelled").await;
+        let open = peer.expect("session/new").await;
+        peer.reply(&open, json!({"sessionId": "s2"})).await;
+        let prompt = peer.prompted().await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    let connector = OneAtATime::new(agent);
+    let owners = Arc::clone(&connector.owners);
+    let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
+    talk.with.send("1").unwrap();
+    talk.until_told("answering").await;
+    // Polled once, and dropped.
+    assert!(tokio::time::timeout(Duration::ZERO, tokio::task::unconstrained(talk.all.forget())).await.is_err());
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
+    let owners = owners.lock().unwrap().clone();
+    assert!(
+        owners.len() == 2 && owners[0] != owners[1],
+        "who waits for a lease of their own waits for ever: {owners:?}"
+    );
 }

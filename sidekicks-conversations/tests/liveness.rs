@@ -3,12 +3,15 @@
 mod common;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use common::{OPTIONS, Talk, answers, name, options, ready, settled, talk, talk_to, talk_with, tool_call, tool_update};
+use common::{
+    OPTIONS, OneAtATime, Talk, answers, name, options, ready, settled, talk, talk_to, talk_with, tool_call,
+    tool_update, within,
+};
 use serde_json::json;
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{Borrow, ConnectError, Connector, Lease, SingleAgent};
@@ -170,9 +173,8 @@ async fn an_agent_is_not_given_back_under_a_question() {
         peer.answer(&json!(1)).await;
         peer.farewell().await;
     });
-    let held = Arc::new(Semaphore::new(1));
-    let owners = Arc::default();
-    let connector = Counted { agent, borrowed: Arc::clone(&held), owners: Arc::clone(&owners) };
+    let connector = OneAtATime::new(agent);
+    let (held, owners) = (Arc::clone(&connector.place), Arc::clone(&connector.owners));
     let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
     talk.with.send("1").unwrap();
     let permission = talk.asked().await;
@@ -186,31 +188,52 @@ async fn an_agent_is_not_given_back_under_a_question() {
     assert_eq!(held.available_permits(), 1);
 }
 
-/// An agent that one can have at a time, which shows whether somebody has it.
-struct Counted {
-    agent: SingleAgent,
-    borrowed: Arc<Semaphore>,
-    owners: Arc<Mutex<Vec<Option<String>>>>,
+#[tokio::test(start_paused = true)]
+async fn a_message_does_not_wait_until_a_question_between_turns_is_answered() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        peer.ask(&json!(1), "s1", json!({"toolCallId": "t"}), OPTIONS).await;
+        let prompt = peer.prompted().await;
+        assert_eq!(peer.answer(&json!(1)).await["outcome"]["optionId"], "yes");
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    let connector = OneAtATime::new(agent);
+    let (held, owners) = (Arc::clone(&connector.place), Arc::clone(&connector.owners));
+    let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
+    talk.with.send("1").unwrap();
+    let permission = talk.asked().await;
+    settled().await;
+    talk.with.send("2").unwrap();
+    settled().await;
+    assert_eq!(talk.with.messages().turn.phase, TurnPhase::Asking);
+    talk.with.answer(&permission.id, "yes").unwrap();
+    talk.idle().await;
+    settled().await;
+    assert_eq!(
+        (held.available_permits(), owners.lock().unwrap().len()),
+        (1, 2),
+        "the turn was had under the card's lease"
+    );
 }
 
-#[async_trait]
-impl Connector for Counted {
-    async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
-        self.owners.lock().unwrap().push(request.owner.clone());
-        let place = Arc::clone(&self.borrowed).acquire_owned().await.expect("it is open");
-        let lease = self.agent.borrow(request).await?;
-        let (connection, generation) = (Arc::clone(lease.connection()), lease.generation());
-        Ok(Lease::new(connection, generation, Held { _lease: lease, _place: place }))
+#[tokio::test(start_paused = true)]
+async fn who_is_not_listened_to_is_not_silent() {
+    let mut talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        peer.prompted().await;
+        for _ in 0..5_000 {
+            peer.say("s1", "And on.").await;
+        }
+        peer.farewell().await;
+    });
+    let mut follower = talk.with.follow();
+    talk.with.send("Go").unwrap();
+    sleep(Duration::from_secs(200)).await;
+    assert_eq!(talk.with.messages().turn.silent_since, None, "it is we who do not listen");
+    talk.told().await;
+    while talk.with.messages().turn.silent_since.is_none() {
+        within(follower.next()).await.unwrap(); // Nothing more comes, so it is told once all is read.
     }
-}
-
-struct Held {
-    _lease: Lease,
-    _place: tokio::sync::OwnedSemaphorePermit,
-}
-
-impl sidekicks_acp::LeaseGuard for Held {
-    fn release(self: Box<Self>) {}
-
-    fn condemn(self: Box<Self>) {}
 }

@@ -127,6 +127,26 @@ async fn the_command_is_what_is_run_and_never_a_title() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_command_is_shown_whatever_the_agent_calls_the_tool() {
+    for kind in ["read", "search", "think", "edit"] {
+        let input = json!({"command": ["bash", "-lc", "rm -rf ~"]});
+        let call = json!({"toolCallId": "t", "title": "Look", "kind": kind, "rawInput": input});
+        let (permission, _) = asked(vec![], call, yes_or_no()).await;
+        assert_eq!((permission.command.as_deref(), permission.dangers.len()), (Some("rm -rf ~"), 1), "{kind}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_to_the_person_hides_no_change() {
+    let content = json!([{"type": "diff", "path": "/a", "oldText": "x", "newText": "y"}]);
+    let told = vec![tool_call("t", json!({"kind": "edit", "content": content}))];
+    let say = json!([{"type": "content", "content": {"type": "text", "text": "Allow this edit?"}}]);
+    let (permission, story) = asked(told, json!({"toolCallId": "t", "content": say}), yes_or_no()).await;
+    assert_eq!((permission.diffs.len(), permission.paths.as_slice()), (1, ["/a".to_owned()].as_slice()));
+    assert_eq!(story[1], "p3 asks: Tool t", "the tool is as it was");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_may_announce_its_tool_by_the_question_alone() {
     let mut talk = talk(async |mut peer: Peer| {
         ready(&mut peer).await;

@@ -2,10 +2,13 @@
 
 mod common;
 
-use common::{Talk, answers, ready, settled, talk, within, word};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{Talk, answers, options, ready, settled, talk, talk_with, within, word};
 use serde_json::{Value, json};
-use sidekicks_acp::testing::Peer;
-use sidekicks_conversations::{MessageId, RequestError, SendError, UnqueueError};
+use sidekicks_acp::testing::{self, Peer};
+use sidekicks_acp::{AgentName, SingleAgent};
+use sidekicks_conversations::{AgentProfile, MessageId, RequestError, SendError, UnqueueError};
 
 fn nowhere() -> MessageId {
     "m99".into()
@@ -172,6 +175,90 @@ async fn a_login_that_is_given_up_changes_nothing() {
     login.abort();
     settled().await;
     assert_eq!(*before, *talk.with.messages());
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_stop_or_another_answer_nothing_waits_for_a_login() {
+    for stops in [true, false] {
+        let talk = talk(async |mut peer: Peer| {
+            ready(&mut peer).await;
+            let prompt = peer.prompted().await;
+            peer.refuse(&prompt, json!({"code": -32000, "message": "Log in"})).await;
+            while let Some(request) = peer.hear().await {
+                match request["method"].as_str().unwrap() {
+                    "session/prompt" => peer.end_turn(&request, "end_turn").await,
+                    _ => peer.reply(&request, json!({})).await,
+                }
+            }
+        });
+        let first = talk.with.send("Delete the branch").unwrap();
+        talk.idle().await;
+        match stops {
+            true => talk.with.stop(),
+            false => _ = talk.with.send("Something else").unwrap(),
+        }
+        talk.idle().await;
+        within(talk.with.authenticate("key")).await.unwrap();
+        talk.idle().await;
+        assert_eq!(talk.with.messages().message(&first).unwrap().resent_as, None, "{stops}");
+        assert!(talk.with.resend(&first).is_ok(), "by hand it can be sent again");
+    }
+}
+
+/// A directory that panics when it is asked for the third time.
+fn panics_in_time(agent: SingleAgent) -> impl Fn(&AgentName) -> Option<AgentProfile> {
+    let asked = AtomicUsize::new(0);
+    move |_| {
+        assert!(asked.fetch_add(1, Ordering::Relaxed) != 3, "out of order");
+        Some(AgentProfile::new(agent.clone(), "/"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_the_program_panics_every_turn_ends_and_nothing_that_was_typed_is_lost() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        peer.farewell().await;
+    });
+    let mut talk = talk_with(panics_in_time(agent), options());
+    talk.with.send("1").unwrap();
+    let queued = talk.with.send("2").unwrap();
+    talk.idle().await;
+    talk.told().await;
+    assert!(talk.with.messages().message(&queued).unwrap().not_sent);
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
+    assert_eq!(talk.with.send("3"), Err(SendError::Closed));
+    within(talk.all.forget()).await;
+}
+
+#[test]
+fn a_turn_ends_with_the_runtime() {
+    for said in ["m3.0 +Work", "starting"] {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (talk, queued) = runtime.block_on(async {
+            let mut talk = talk(async move |mut peer: Peer| {
+                if said == "starting" {
+                    return peer.farewell().await;
+                }
+                ready(&mut peer).await;
+                peer.prompted().await;
+                peer.say("s1", "Work").await;
+                peer.farewell().await;
+            });
+            talk.with.send("1").unwrap();
+            let queued = talk.with.send("2").unwrap();
+            talk.until_told(said).await;
+            (talk, queued)
+        });
+        drop(runtime);
+        let now = talk.with.messages();
+        assert!(!now.turn.busy && now.messages.iter().all(|message| message.is_finished()), "{said}");
+        assert!(now.message(&queued).unwrap().not_sent, "{said}");
+        talk.with.stop();
+        let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        other.block_on(talk.idle());
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{answers, chunk, options, talk_counting, talk_with, thought, tool_call};
+use common::{answers, chunk, options, ready, settled, talk, talk_counting, talk_to, talk_with, thought, tool_call};
 use serde_json::{Value, json};
 use sidekicks_acp::AgentName;
 use sidekicks_acp::testing::{self, Peer};
@@ -247,4 +247,120 @@ async fn a_stopped_turn_leaves_a_session_that_is_still_recalled() {
             "idle"
         ]
     );
+}
+
+/// What is told of a second prompt that the agent answers with this error, and what it is asked after that.
+async fn second_prompt_fails(error: Value, says_first: bool, capabilities: Value) -> (Vec<String>, Vec<String>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&asked);
+    let mut talk = talk(async move |mut peer: Peer| {
+        peer.shake_hands_with(capabilities).await;
+        peer.open("s1").await;
+        answers(&mut peer, "One.").await;
+        let prompt = peer.prompted().await;
+        if says_first {
+            peer.say("s1", "Well").await;
+        }
+        peer.refuse(&prompt, error).await;
+        while let Some(request) = peer.hear().await {
+            let method = request["method"].as_str().unwrap().to_owned();
+            match &*method {
+                "session/prompt" => {
+                    peer.say(request["params"]["sessionId"].as_str().unwrap(), "Two.").await;
+                    peer.end_turn(&request, "end_turn").await;
+                }
+                "session/new" => peer.reply(&request, json!({"sessionId": "s2"})).await,
+                _ => peer.reply(&request, json!({})).await,
+            }
+            heard.lock().unwrap().push(method);
+        }
+    });
+    for text in ["1", "2"] {
+        talk.with.send(text).unwrap();
+        talk.idle().await;
+    }
+    let told = talk.story().await;
+    let from = told.iter().position(|word| word.starts_with("m3")).unwrap();
+    (told[from..].to_vec(), asked.lock().unwrap().clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_the_agent_lost_is_left() {
+    let error = json!({"code": -32602, "message": "Session not found: s1"});
+    let (told, asked) = second_prompt_fails(error.clone(), false, json!({})).await;
+    let begun = ["m3 user", "starting", "m4 agent", "answering", "starting", "m5 agent-restarted", "answering"];
+    assert_eq!(told, [&begun[..], &["m4.0 +Two.", "m4 agent end_turn", "idle"]].concat());
+    assert_eq!(asked, ["session/new", "session/prompt"]);
+    let (told, asked) = second_prompt_fails(error.clone(), false, json!({"sessionCapabilities": {"resume": {}}})).await;
+    assert!(told.contains(&"m5 session-resumed".to_owned()), "{told:?}");
+    assert_eq!(asked, ["session/resume", "session/prompt"]);
+    // What it answered in part is not asked again, and what is missing may be something else.
+    for (error, says_first) in [(error, true), (json!({"code": -32602, "message": "File not found: s"}), false)] {
+        let (told, asked) = second_prompt_fails(error, says_first, json!({})).await;
+        assert!(told.contains(&"m4 agent failed: agent-error".to_owned()), "{told:?}");
+        assert_eq!(asked, [""; 0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_agent_of_this_name_knows_nothing_of_the_session() {
+    let agent = |text: &'static str| {
+        testing::agent(async move |mut peer: Peer| {
+            ready(&mut peer).await;
+            loop {
+                answers(&mut peer, text).await;
+            }
+        })
+    };
+    let now = Arc::new(Mutex::new(agent("One.")));
+    let other = agent("Two.");
+    let there = Arc::clone(&now);
+    // Wrapped anew each time, as where a file is read again.
+    let directory = move |_: &AgentName| Some(AgentProfile::new(there.lock().unwrap().clone(), "/"));
+    let mut talk = talk_with(directory, options());
+    for text in ["1", "2"] {
+        talk.with.send(text).unwrap();
+        talk.idle().await;
+    }
+    *now.lock().unwrap() = other;
+    talk.with.send("3").unwrap();
+    talk.idle().await;
+    talk.told().await;
+    let messages = &talk.with.messages().messages;
+    let said: Vec<_> = messages.iter().map(|message| common::message_word(message)).collect();
+    let expected = [
+        "m1 user",
+        "m2 agent end_turn",
+        "m3 user",
+        "m4 agent end_turn",
+        "m5 user",
+        "m6 agent-restarted",
+        "m7 agent end_turn",
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(common::part_word(&messages[6].parts[0]), "text Two.");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_session_is_closed_when_nobody_talks_any_more() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let calls = Arc::clone(&heard);
+    let agent = testing::agent(async move |mut peer: Peer| {
+        peer.shake_hands_with(json!({"sessionCapabilities": {"close": {}}})).await;
+        peer.open("s1").await;
+        let prompt = peer.prompted().await;
+        peer.expect("session/cancel").await;
+        peer.end_turn(&prompt, "cancelled").await;
+        let close = peer.expect("session/close").await;
+        calls.lock().unwrap().push(close["params"]["sessionId"].clone());
+        peer.reply(&close, json!({})).await;
+        peer.farewell().await;
+    });
+    let mut talk = talk_to(agent.clone(), options());
+    talk.with.send("Go").unwrap();
+    talk.until_told("answering").await;
+    drop(talk);
+    settled().await;
+    assert_eq!(*heard.lock().unwrap(), ["s1"]);
+    drop(agent);
 }

@@ -87,6 +87,65 @@ async fn a_permission_is_asked_and_given() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_plan_that_changes() {
+    let plan = |steps: &[(&str, &str)]| {
+        let step = |(content, status): &(&str, &str)| json!({"content": content, "priority": "high", "status": status});
+        json!({"sessionUpdate": "plan", "entries": steps.iter().map(step).collect::<Vec<_>>()})
+    };
+    let turn = [
+        plan(&[("Look", "in_progress")]),
+        chunk("It is broken."),
+        plan(&[("Look", "completed"), ("Mend it", "in_progress"), ("Test it", "pending")]),
+        tool_call("t1", json!({"status": "completed"})),
+        plan(&[("Mend it", "completed")]),
+        chunk("It is mended."),
+        plan(&[]),
+    ];
+    let mut talk = talk(async move |mut peer: Peer| {
+        ready(&mut peer).await;
+        common::updates(&mut peer, turn).await;
+        // Another turn has its own.
+        common::updates(&mut peer, [plan(&[("Rest", "pending")]), chunk("We rest.")]).await;
+        peer.farewell().await;
+    });
+    talk.with.send("Mend it").unwrap();
+    talk.idle().await;
+    talk.with.send("And now?").unwrap();
+    talk.idle().await;
+    insta::assert_snapshot!(talk.json().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_tools_at_once() {
+    let mut talk = talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        for (id, command) in [("t1", "make"), ("t2", "make test")] {
+            let call = json!({"title": command, "kind": "execute", "rawInput": {"command": command}});
+            peer.update("s1", tool_call(id, call)).await;
+        }
+        for (question, id) in [(0, "t1"), (1, "t2")] {
+            peer.ask(&json!(question), "s1", json!({"toolCallId": id}), common::OPTIONS).await;
+        }
+        // The second is answered first, and done while the first is still asked for.
+        assert_eq!(peer.answer(&json!(1)).await["outcome"]["optionId"], "yes");
+        peer.update("s1", tool_update("t2", json!({"status": "in_progress"}))).await;
+        assert_eq!(peer.answer(&json!(0)).await["outcome"]["optionId"], "no");
+        peer.update("s1", tool_update("t1", json!({"status": "failed"}))).await;
+        peer.end_tool("s1", "t2", "completed", "All is well.").await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Build it").unwrap();
+    let (first, second) = (talk.asked().await, talk.asked().await);
+    talk.with.answer(&second.id, "yes").unwrap();
+    talk.until_told("m2.1 tool t2 in_progress").await;
+    talk.with.answer(&first.id, "no").unwrap();
+    talk.idle().await;
+    insta::assert_snapshot!(talk.json().await);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_refusal() {
     let talk = talk(async |mut peer: Peer| {
         ready(&mut peer).await;

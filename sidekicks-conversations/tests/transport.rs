@@ -252,11 +252,16 @@ async fn the_lease_of_an_agent_that_does_not_obey_is_condemned() {
 async fn dropping_all_handles_cancels_the_turn_and_ends_the_events() {
     let Talk { agent, with, mut events } = Talk::prompted().await;
     drop(with);
+    let mut told = Vec::new();
     while let Some(event) = within(events.next()).await {
-        assert_eq!(word(&event), "", "nothing more happens");
+        told.push(word(&event));
     }
-    assert_eq!(agent.calls(), ["cancel", "release"]);
+    assert_eq!(told, ["stopping", "m2 agent cancelled", "idle"]);
     settled().await;
+    assert_eq!(agent.calls(), ["cancel"], "it is the agent's turn until it is over");
+    agent.tell(SessionEvent::TurnEnded { prompt: PromptId::new(1), end: Ok(TurnEnd::new(StopReason::Cancelled)) });
+    settled().await;
+    assert_eq!(agent.calls(), ["release"]);
     // Nobody listens to the session any more: the task is gone.
     assert!(Arc::strong_count(&agent.0) <= 1, "{}", Arc::strong_count(&agent.0));
 }

@@ -67,6 +67,21 @@ async fn what_this_version_does_not_know_is_kept() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_update_that_is_not_known_takes_the_place_of_the_one_before_it() {
+    let progress = |done: u32| json!({"sessionUpdate": "progress_update", "done": done});
+    let child = |id: &str, done: u32| json!({"sessionUpdate": "child_update", "childId": id, "done": done});
+    let blob = |at: u32| json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "hologram", "at": at}});
+    let told = [progress(1), chunk("a"), child("x", 1), child("y", 2), progress(2), child("x", 3), blob(1), blob(2)];
+    let raw = |part: &Part| match part {
+        Part::Other(other) => other.raw.clone(),
+        other => json!(part_word(other)),
+    };
+    let parts: Vec<_> = answer(told).await.parts.iter().map(raw).collect();
+    let expected = [progress(2), json!("text a"), child("x", 3), child("y", 2), blob(1), blob(2)];
+    assert_eq!(parts, expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_tool_is_told_in_any_order() {
     let states = |told: &[Value]| {
         let told = told.to_vec();

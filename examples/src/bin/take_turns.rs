@@ -12,7 +12,7 @@ use std::io::{Write, stderr, stdout};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use sidekicks_acp::{AgentCommand, AgentName, Guard};
+use sidekicks_acp::{AgentName, Guard};
 use sidekicks_agents::{AgentSpec, Options, Specs, Supervisor};
 use sidekicks_conversations::{AgentProfile, Conversations, Event, PartKind};
 use tokio::signal::unix::{SignalKind, signal};
@@ -25,9 +25,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let prompt = arguments.next().ok_or(USAGE)?;
     let mut specs = Specs::new();
     for line in arguments {
-        let mut words = shlex::split(&line).ok_or("a quote is not closed")?.into_iter();
-        let program = words.next().ok_or("an agent's command is empty")?;
-        specs = specs.agent(line, AgentSpec::new(AgentCommand::new(program).args(words)));
+        let command = examples::command(&line)?;
+        specs = specs.agent(line, AgentSpec::new(command));
     }
     specs.max_running = NonZeroUsize::new(1);
     let names: Vec<AgentName> = specs.agents.keys().cloned().collect();
@@ -78,13 +77,7 @@ async fn talk(agents: Supervisor, names: Vec<AgentName>, prompt: String) -> Resu
                 Event::MessageUpdated { message, .. } => {
                     message.error.iter().try_for_each(|error| writeln!(out, "[{}]", error.message))?;
                 }
-                Event::PermissionRequested(asked) => {
-                    match asked.options.iter().find(|option| option.kind == "reject_once") {
-                        // It fails where the question was taken back meanwhile.
-                        Some(no) => drop(conversation.answer(&asked.id, &no.id)),
-                        None => conversation.cancel_turn(), // Some agents offer no such thing.
-                    }
-                }
+                Event::PermissionRequested(asked) => examples::say_no(&conversation, asked),
                 Event::TurnChanged { turn, .. } if !turn.busy => break,
                 _ => {}
             }

@@ -3,6 +3,8 @@
 //! The agents are shell scripts; those of other people are used where they are installed, see [`real`].
 
 mod ends;
+#[path = "../common/marked.rs"]
+mod marked;
 mod real;
 mod room;
 mod stage;

@@ -1,31 +1,26 @@
 //! Runs the program and sees what of it is there.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Read;
-use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
-/// The variable by which everything that a test starts is found.
-const MARK: &str = "TAKE_TURNS_MARK";
+use crate::marked::Mark;
 
 /// A run of the program. Killed with all that it started when a test fails.
 pub(crate) struct Run {
     program: Child,
-    mark: String,
+    mark: Mark,
     pub(crate) home: tempfile::TempDir,
 }
 
 impl Run {
     pub(crate) fn start(prompt: &str, agents: &[String]) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let mark = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let mark = Mark::new();
         let home = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_take_turns"));
-        command.arg(prompt).args(agents).env(MARK, &mark).env("HOME", home.path()).env("TMPDIR", home.path());
+        command.arg(prompt).args(agents).env("HOME", home.path()).env("TMPDIR", home.path());
+        mark.set(&mut command);
         command.current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         Self { program: command.spawn().unwrap(), mark, home }
     }
@@ -82,28 +77,17 @@ impl Run {
         let agent = |entry: &Vec<String>| {
             entry.iter().find_map(|entry| entry.strip_prefix("SIDEKICKS_AGENT=").map(str::to_owned))
         };
-        self.processes().iter().filter_map(agent).collect()
+        self.mark.processes().iter().filter_map(agent).collect()
     }
 
     /// Waits until this is so.
     pub(crate) fn until(&self, what: &str, is: impl Fn(&Self) -> bool) {
-        let begun = Instant::now();
-        while !is(self) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "{what}: {:?}", self.processes());
-            thread::yield_now();
-        }
+        self.mark.until(what, || is(self));
     }
 
     /// Waits until nothing is left but what this test itself has to reap.
     pub(crate) fn nothing_is_left(&self) {
-        self.until("left behind", |run| run.processes().is_empty());
-    }
-
-    /// The environments of the program and of all that stems from it.
-    fn processes(&self) -> Vec<Vec<String>> {
-        let mark = format!("{MARK}={}", self.mark);
-        let environments = fs::read_dir("/proc").unwrap().flatten().map(|entry| environment(&entry.path()));
-        environments.filter(|environment| environment.contains(&mark)).collect()
+        self.mark.nothing_is_left();
     }
 }
 
@@ -112,11 +96,6 @@ impl Drop for Run {
         let _ = self.program.kill();
         let _ = self.program.wait();
     }
-}
-
-fn environment(process: &Path) -> Vec<String> {
-    let bytes = fs::read(process.join("environ")).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).split('\0').map(str::to_owned).collect()
 }
 
 /// An agent whose script runs `at_prompt` for each prompt, and `at_end` when its stdin is closed.

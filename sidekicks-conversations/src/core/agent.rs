@@ -7,15 +7,17 @@ use sidekicks_acp::schema::{ContentBlock, SessionModeId, SessionUpdate};
 use sidekicks_acp::{CallError, End, PermissionRequest, Phase, PromptId, QuestionId, SessionEvent, TurnEnd, Update};
 
 use super::notices::append;
-use super::{Core, Number, Stage, Turn};
+use super::{Core, Number, Session, Stage, Turn};
 use crate::event::{Event, Offer, Outcome, ResolvedBy};
 use crate::fold::is_content;
 use crate::id::PermissionId;
 use crate::permission::Permission;
 use crate::wish::{confirmed_in_text, in_mode};
 
-/// For how many events of a session a prompt waits: one that never pauses must not keep it for ever.
+/// For how many events of a session a prompt waits: one that never pauses must not keep it for ever. What is told again
+/// may be long.
 const CROSSED: usize = 1000;
+const RECALLED: usize = 1_000_000;
 
 impl Core {
     /// What a session says. One that is not followed any more is not heard.
@@ -34,10 +36,12 @@ impl Core {
             SessionEvent::Ended(end) => self.ended(&end),
             _ => {}
         }
-        let open = self.session.as_ref().is_some_and(|session| session.id.is_some());
-        if let Some(turn @ Turn { stage: Stage::Opening, .. }) = self.turn.as_mut().filter(|_| open) {
+        let Some(Session { id: Some(_), recall, .. }) = &mut self.session else { return };
+        recall.heard();
+        let most = if recall.quiet_until().is_some() { RECALLED } else { CROSSED };
+        if let Some(turn @ Turn { stage: Stage::Opening, .. }) = &mut self.turn {
             turn.crossed += 1;
-            if turn.crossed > CROSSED {
+            if turn.crossed > most {
                 self.ready();
                 self.tell_turn();
             }
@@ -45,10 +49,10 @@ impl Core {
     }
 
     fn updated(&mut self, update: &Update) {
-        if let Some(session) = self.session.as_mut().filter(|session| session.replays()) {
+        if let Some(session) = self.session.as_mut().filter(|session| session.recall.lasts) {
             // What was said is here already. Only what the session offers is news.
             if is_content(update) {
-                session.replayed = true;
+                session.recall.replayed = true;
                 return;
             }
         }
@@ -96,7 +100,7 @@ impl Core {
             Some(Turn { stage: Stage::Prompting(_), answer, .. }) => answer.clone(),
             _ => None,
         };
-        let call = request.raw.to_value()["toolCall"].take();
+        let call = request.raw.to_value().get_mut("toolCall").map(Value::take).unwrap_or_default();
         if answer.is_some() {
             let transcript = self.common.hub.transcript(&self.agent);
             let events = self.cursor.announce(&transcript, &call);

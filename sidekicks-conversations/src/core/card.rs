@@ -15,16 +15,16 @@ pub(super) struct Card {
 }
 
 impl Card {
-    pub(super) fn wants(&self) -> Option<(Number, Want)> {
+    pub(super) fn wants(&self, owner: String) -> Option<(Number, Want)> {
         let connector = Arc::clone(&self.connector);
-        self.lease.is_none().then_some((self.number, Want::Lease { connector, between_turns: true }))
+        self.lease.is_none().then_some((self.number, Want::Lease { connector, owner }))
     }
 }
 
 impl Core {
     /// A question was asked or settled.
     pub(super) fn mind_card(&mut self) {
-        let in_turn = matches!(self.turn, Some(Turn { stage: Stage::Prompting(_), .. }));
+        let in_turn = matches!(self.turn, Some(Turn { lease: Some(_), .. }));
         if self.questions.is_empty() {
             self.card = None;
         } else if !in_turn && self.card.is_none() {
@@ -37,14 +37,25 @@ impl Core {
 
     pub(super) fn card_borrowed(&mut self, number: Number, lease: Result<Lease, ConnectError>) {
         let Some(card) = self.card.as_mut().filter(|card| card.number == number) else { return };
-        let asked_in = self.session.as_ref().map(|session| session.generation);
         match lease {
-            Ok(lease) if Some(lease.generation()) == asked_in => card.lease = Some(lease),
+            Ok(lease) if self.session.as_ref().is_some_and(|session| session.is_had_by(&lease, &card.connector)) => {
+                card.lease = Some(lease);
+                self.lend_to_turn();
+            }
             // Who asked is gone, and another start knows nothing of it.
             _ => {
                 self.settle_questions(ResolvedBy::Agent);
                 self.tell_turn();
             }
+        }
+    }
+
+    /// A turn that waits for the agent need not wait for the person to answer: it is had under the lease of the card.
+    pub(super) fn lend_to_turn(&mut self) {
+        let Some(Turn { stage: Stage::Borrowing(_), profile, .. }) = &self.turn else { return };
+        let has = |card: &mut Card| card.lease.is_some() && Arc::ptr_eq(&card.connector, &profile.connector);
+        if let Some(Card { lease: Some(lease), .. }) = self.card.take_if(has) {
+            self.borrowed(Ok(lease));
         }
     }
 }

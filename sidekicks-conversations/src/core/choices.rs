@@ -36,7 +36,7 @@ pub(super) struct Returned {
 
 impl Returned {
     pub(super) fn wants(&self) -> (Number, Want) {
-        (self.errand.number, Want::Quiet)
+        (self.errand.number, Want::Quiet(None))
     }
 }
 
@@ -92,10 +92,14 @@ impl Core {
     pub(crate) fn returned(&mut self, errand: Errand, outcome: Outcome) -> oneshot::Receiver<()> {
         let (sender, heard) = oneshot::channel();
         self.returned.push(Returned { errand, outcome, _heard: sender });
+        if self.closed {
+            self.take_in_all();
+        }
         heard
     }
 
-    /// What the session says is left where it is until those who follow read, who may be those who wait for their choice.
+    /// What the session says is left where it is, until those who follow read or for good. Those who wait for their choice
+    /// may be the same.
     pub(crate) fn take_in_all(&mut self) {
         std::mem::take(&mut self.returned).into_iter().for_each(|returned| self.take_in(returned));
     }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sidekicks_acp::schema::SessionId;
-use sidekicks_acp::{AgentConnection, Lease, PromptId, SessionEvent, SessionEvents};
-use tokio::sync::mpsc;
+use sidekicks_acp::{AgentConnection, CallError, End, Lease, Phase, PromptId, SessionEvent, SessionEvents};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::turns::cancelled;
 use super::{Core, Number, Orders, Session, Stage};
 use crate::event::ResolvedBy;
+use crate::failure::Failure;
 
 /// A session to take leave of.
 pub(crate) struct Farewell {
@@ -20,13 +22,46 @@ pub(crate) struct Farewell {
     session: SessionId,
     /// The turn that still runs, with the lease that it is had under.
     turn: Option<(PromptId, Lease)>,
-    /// Is dropped when it is over.
-    _over: Option<mpsc::Sender<()>>,
+    _going_on: GoingOn,
+}
+
+/// How many farewells go on.
+pub(crate) struct Farewells(watch::Sender<usize>);
+
+/// Counts as long as it lives.
+struct GoingOn(watch::Sender<usize>);
+
+impl Farewells {
+    pub(crate) fn none() -> Self {
+        Self(watch::Sender::new(0))
+    }
+
+    fn begin(&self) -> GoingOn {
+        self.0.send_modify(|count| *count += 1);
+        GoingOn(self.0.clone())
+    }
+
+    /// Waits until none goes on. Cancel-safe.
+    pub(crate) async fn over(&self) {
+        let _ = self.0.subscribe().wait_for(|count| *count == 0).await; // The sender is here.
+    }
+}
+
+impl Drop for GoingOn {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
 }
 
 impl Farewell {
-    pub(super) fn to(number: Number, connection: Arc<dyn AgentConnection>, session: SessionId) -> Self {
-        Self { number, connection, session, turn: None, _over: None }
+    pub(super) fn to(
+        number: Number,
+        connection: Arc<dyn AgentConnection>,
+        session: SessionId,
+        turn: Option<(PromptId, Lease)>,
+        farewells: &Farewells,
+    ) -> Self {
+        Self { number, connection, session, turn, _going_on: farewells.begin() }
     }
 
     /// Waits for the end of the turn, if one runs; condemns an agent that does not end it in time, and else closes the
@@ -73,27 +108,68 @@ async fn read(events: &mut Option<SessionEvents>, turn: Option<PromptId>) {
 }
 
 impl Core {
-    /// Begins anew. `over` is held for as long as something of the old is going on.
-    pub(crate) fn forget(&mut self, over: &mpsc::Sender<()>) {
+    /// Begins anew.
+    pub(crate) fn forget(&mut self) {
         self.settle_questions(ResolvedBy::Stop);
-        let turn = self.turn.take();
-        if let Some(Session { number, connection, id: Some(id), .. }) = self.session.take() {
-            let running = turn.and_then(|turn| match turn.stage {
-                Stage::Prompting(prompt) => {
-                    let _ = connection.cancel(&id); // It fails only where the connection is over.
-                    Some((prompt, turn.lease?))
-                }
-                _ => None,
-            });
-            let over = Some(over.clone());
-            self.orders.farewells.push(Farewell { number, connection, session: id, turn: running, _over: over });
-        }
+        self.see_off();
         let farewells = std::mem::take(&mut self.orders.farewells);
         let mut fresh = Self::new(self.agent.clone(), Arc::clone(&self.common), self.busy.clone());
         fresh.next_number = self.next_number;
+        fresh.closed = self.closed;
         fresh.orders = Orders { follow: Some(None), farewells };
         *self = fresh;
         self.common.hub.remove(&self.agent);
         self.busy.send_replace(false);
+    }
+
+    /// The last handle is gone: what runs is cancelled, and the session is taken leave of.
+    pub(crate) fn leave(&mut self) {
+        if self.closed {
+            return;
+        }
+        self.stop();
+        let answer = self.turn.as_ref().and_then(|turn| turn.answer.clone());
+        self.see_off();
+        if let Some(answer) = answer {
+            self.finish_message(&answer, cancelled);
+        }
+        self.tell_turn();
+        self.end_session();
+        self.closed = true;
+        self.take_in_all();
+    }
+
+    /// Nobody is left to wait for the agent: what is not over never will be.
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+        self.take_in_all();
+        match self.turn.as_ref().map(|turn| &turn.stage) {
+            Some(Stage::Prompting(_)) => self.fail(&CallError::Ended { end: End::Closed, sent: true }),
+            Some(_) => {
+                let error = CallError::Ended { end: End::Closed, sent: false };
+                self.fail_before_prompt(Failure::of_call(&error, Phase::Open));
+            }
+            None => {}
+        }
+        self.drop_queue();
+        self.end_session();
+        self.tell_turn();
+        self.orders = Orders::default();
+    }
+
+    /// Takes leave of the session, and of the turn that is had in it.
+    fn see_off(&mut self) {
+        let turn = self.turn.take();
+        let Some(Session { number, connection, id: Some(session), .. }) = self.session.take() else { return };
+        let turn = turn.and_then(|turn| match turn.stage {
+            Stage::Prompting(prompt) => {
+                if !turn.cancelled {
+                    let _ = connection.cancel(&session); // It fails only where the connection is over.
+                }
+                Some((prompt, turn.lease?))
+            }
+            _ => None,
+        });
+        self.orders.farewells.push(Farewell::to(number, connection, session, turn, &self.common.farewells));
     }
 }

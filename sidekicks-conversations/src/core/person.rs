@@ -13,6 +13,9 @@ use crate::prompt::Prompt;
 
 impl Core {
     pub(crate) fn send(&mut self, prompt: Prompt) -> Result<MessageId, SendError> {
+        if self.closed {
+            return Err(SendError::Closed);
+        }
         if prompt.is_empty() {
             return Err(SendError::Empty);
         }
@@ -38,6 +41,9 @@ impl Core {
     }
 
     pub(crate) fn resend(&mut self, message: &MessageId) -> Result<MessageId, SendError> {
+        if self.closed {
+            return Err(SendError::Closed);
+        }
         let Some(content) = self.unsent.get(message) else {
             return Err(match self.knows(message) {
                 true => SendError::WasSent,
@@ -73,6 +79,7 @@ impl Core {
     }
 
     pub(crate) fn stop(&mut self) {
+        self.login_awaited.clear();
         self.drop_queue();
         self.cancel_turn();
     }

@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Map;
 use sidekicks_acp::schema::{McpServer, SessionId};
 use sidekicks_acp::{
-    AgentConnection, CallError, ConnectError, Generation, Lease, OpenSession, OpenedSession, Phase, SessionOrigin,
+    AgentConnection, AgentError, CallError, ConnectError, Connector, Generation, Lease, OpenSession, OpenedSession,
+    Phase, SessionOrigin,
 };
+use tokio::time::Instant;
 
 use super::confirm::Confirmations;
 use super::{Core, Farewell, Number, Stage};
@@ -19,17 +22,51 @@ use crate::wish::{Models, Wish};
 pub(super) struct Session {
     pub(super) number: Number,
     pub(super) generation: Generation,
+    connector: Arc<dyn Connector>,
     pub(super) connection: Arc<dyn AgentConnection>,
     /// What it was opened with; in another folder or with other tool servers it is another one.
     request: OpenSession,
     /// `None` until it is opened.
     pub(super) id: Option<SessionId>,
-    /// The agent told something of what was said in it before.
-    pub(super) replayed: bool,
+    pub(super) recall: Recall,
     pub(super) models: Models,
     /// What it was asked to be.
     pub(super) asked: Wish,
     pub(super) confirmations: Confirmations,
+}
+
+/// What an agent tells of a session that goes on: what was said is here already, so it is not heard again.
+///
+/// Some agents go on to tell it after they said that the session is open, so this lasts until the first prompt, and whether
+/// the agent remembers is known only once it has been quiet for a moment.
+#[derive(Default)]
+pub(super) struct Recall {
+    /// Until the first prompt in a session that goes on.
+    pub(super) lasts: bool,
+    /// It is still to be told whether the agent remembers.
+    untold: bool,
+    /// Something of what was said was told again.
+    pub(super) replayed: bool,
+    heard: Option<Instant>,
+}
+
+/// For how long an agent is quiet that has told again all it remembers.
+const QUIET: Duration = Duration::from_millis(150);
+
+impl Recall {
+    fn of(origin: &SessionOrigin) -> Self {
+        let goes_on = *origin != SessionOrigin::New;
+        Self { lasts: goes_on, untold: goes_on, ..Self::default() }
+    }
+
+    pub(super) fn heard(&mut self) {
+        self.heard = self.untold.then(Instant::now);
+    }
+
+    /// Until when it is to be quiet.
+    pub(super) fn quiet_until(&self) -> Option<Instant> {
+        self.heard.filter(|_| self.untold).map(|heard| heard + QUIET)
+    }
 }
 
 /// A session that the agent may still know when it is started again.
@@ -40,13 +77,14 @@ pub(super) struct Memory {
 }
 
 impl Session {
-    fn is_in(&self, cwd: &PathBuf, mcp_servers: &Vec<McpServer>) -> bool {
-        (&self.request.cwd, &self.request.mcp_servers) == (cwd, mcp_servers)
+    /// Whether this is a lease of the process that it lives in. Another agent of this name counts its starts from one too.
+    pub(super) fn is_had_by(&self, lease: &Lease, connector: &Arc<dyn Connector>) -> bool {
+        let same = Arc::ptr_eq(&self.connection, lease.connection()) || Arc::ptr_eq(&self.connector, connector);
+        same && self.generation == lease.generation()
     }
 
-    /// Whether what comes is told again, and not live.
-    pub(super) fn replays(&self) -> bool {
-        self.id.is_none() && matches!(self.request.origin, SessionOrigin::Load(_))
+    fn is_in(&self, cwd: &PathBuf, mcp_servers: &Vec<McpServer>) -> bool {
+        (&self.request.cwd, &self.request.mcp_servers) == (cwd, mcp_servers)
     }
 
     fn again(&self) -> OpenSession {
@@ -67,12 +105,14 @@ impl Core {
             }
         };
         turn.stage = Stage::Opening;
-        let (generation, connection) = (lease.generation(), Arc::clone(lease.connection()));
+        let (connector, connection) = (Arc::clone(&turn.profile.connector), Arc::clone(lease.connection()));
         let (cwd, servers) = (turn.profile.cwd.clone(), turn.profile.mcp_servers.clone());
-        if self.session.as_ref().is_some_and(|known| known.generation == generation && known.is_in(&cwd, &servers)) {
+        let here = self.session.as_ref().is_some_and(|known| known.is_had_by(lease, &connector));
+        let generation = lease.generation();
+        if here && self.session.as_ref().is_some_and(|known| known.is_in(&cwd, &servers)) {
             return self.tell_turn(); // It may still be opening, on behalf of a turn that was stopped.
         }
-        self.leave_session(generation);
+        self.leave_session(here);
         let memory = self.memory.as_ref().filter(|memory| memory.cwd == cwd && memory.mcp_servers == servers);
         let capabilities = &connection.agent().capabilities;
         let request = match memory {
@@ -82,30 +122,36 @@ impl Core {
             Some(memory) if capabilities.load_session => OpenSession::load(memory.session.clone(), cwd),
             _ => OpenSession::new(cwd),
         };
-        self.open(generation, connection, request.mcp_servers(servers));
+        self.open(generation, connector, connection, request.mcp_servers(servers));
     }
 
-    /// The session that was had so far is not the one of this turn. In the same process it is closed.
-    fn leave_session(&mut self, generation: Generation) {
-        if let Some(Session { generation: before, connection, id: Some(id), number, .. }) = self.session.take()
-            && before == generation
-        {
-            self.orders.farewells.push(Farewell::to(number, connection, id));
+    /// The session that was had so far is not the one of this turn. In the process that is had `here` it is closed.
+    fn leave_session(&mut self, here: bool) {
+        if let Some(Session { connection, id: Some(id), number, .. }) = self.session.take_if(|_| here) {
+            self.orders.farewells.push(Farewell::to(number, connection, id, None, &self.common.farewells));
         }
         self.end_session();
     }
 
-    fn open(&mut self, generation: Generation, connection: Arc<dyn AgentConnection>, request: OpenSession) {
+    fn open(
+        &mut self,
+        generation: Generation,
+        connector: Arc<dyn Connector>,
+        connection: Arc<dyn AgentConnection>,
+        request: OpenSession,
+    ) {
         match connection.open(request.clone()) {
             Ok(events) => {
                 let number = self.number();
+                let recall = Recall::of(&request.origin);
                 self.session = Some(Session {
                     number,
                     generation,
+                    connector,
                     connection,
                     request,
                     id: None,
-                    replayed: false,
+                    recall,
                     models: Models::default(),
                     asked: Wish::default(),
                     confirmations: Confirmations::default(),
@@ -121,20 +167,25 @@ impl Core {
         let Some(session) = &mut self.session else { return };
         session.id = Some(opened.id.clone());
         session.models = Models::told(&opened.raw.to_value());
-        let (origin, replayed) = (session.request.origin.clone(), session.replayed);
+        let origin = session.request.origin.clone();
         self.tell_offer(&opened, &origin);
-        let remembers = match origin {
-            SessionOrigin::Resume(_) => true,
-            // Some agents say yes to any id, and know nothing of it.
-            SessionOrigin::Load(_) => replayed,
-            _ => false,
-        };
-        if remembers {
-            self.say("session-resumed", Map::new());
-        } else if self.memory.take().is_some() {
+        if origin == SessionOrigin::New && self.memory.take().is_some() {
             self.say("agent-restarted", Map::new());
         }
         self.tell_turn();
+    }
+
+    /// Tells whether the agent remembers, if that was not told yet.
+    pub(super) fn tell_recall(&mut self) {
+        let Some(session) = self.session.as_mut().filter(|session| session.recall.untold) else { return };
+        session.recall.untold = false;
+        // Some agents say yes to any id, and know nothing of it.
+        if session.recall.replayed || !matches!(session.request.origin, SessionOrigin::Load(_)) {
+            self.say("session-resumed", Map::new());
+        } else {
+            self.memory = None;
+            self.say("agent-restarted", Map::new());
+        }
     }
 
     pub(super) fn not_opened(&mut self, error: &CallError) {
@@ -153,7 +204,7 @@ impl Core {
         }
         // It was to remember, and cannot.
         let again = session.again();
-        self.open(session.generation, session.connection, again);
+        self.open(session.generation, session.connector, session.connection, again);
     }
 
     /// Tells what of a session differs from what is known. What belonged to the one before is there no more.
@@ -185,6 +236,12 @@ impl Core {
         }
     }
 
+    /// Whether the agent knows nothing of the session any more, as after it dropped those that were idle.
+    pub(super) fn has_lost_session(&self, error: &CallError) -> bool {
+        let id = self.session.as_ref().and_then(|session| session.id.as_ref());
+        matches!((error, id), (CallError::Agent(error), Some(id)) if misses(error, &id.0))
+    }
+
     /// What the session still says is not heard any more, and what it asked is cancelled.
     pub(super) fn end_session(&mut self) {
         self.session = None;
@@ -192,5 +249,42 @@ impl Core {
         self.settle_questions(ResolvedBy::Agent);
         self.leave_compactions();
         self.cursor.forget_session();
+    }
+}
+
+/// Whether an error says that there is no such session: agents use three codes for that, and their own words (Q14).
+fn misses(error: &AgentError, session: &str) -> bool {
+    let data = error.data.as_ref().map(ToString::to_string).unwrap_or_default();
+    let text = format!("{} {data}", error.message).to_lowercase();
+    let missing = text.contains("not found") || text.contains("unknown");
+    matches!(error.code, -32002 | -32602 | -32603)
+        && (text.contains("session not found") || missing && text.contains(&session.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn agents_say_in_many_ways_that_a_session_is_not_there() {
+        let cases = [
+            (-32002, "Resource not found", json!({"sessionId": "s-1"}), true),
+            (-32002, "Session s-1 not found", json!(null), true),
+            (-32602, "Invalid params: session not found: S-1", json!(null), true),
+            (-32602, "Invalid params", json!("Unknown sessionId: s-1"), true),
+            (-32602, "Invalid params", json!({"session_id": "Session not found"}), true),
+            (-32603, "Internal error", json!({"details": "Session s-1 not found"}), true),
+            (-32002, "Resource not found", json!({"uri": "file:///a"}), false),
+            (-32602, "Invalid params", json!({"session_id": "s-1", "reason": "missing field"}), false),
+            (-32603, "Model m not found", json!(null), false),
+            (404, "Session not found", json!(null), false),
+        ];
+        for (code, message, data, expected) in cases {
+            let mut error = AgentError::new(code, message);
+            error.data = (!data.is_null()).then_some(data);
+            assert_eq!(misses(&error, "s-1"), expected, "{error:?}");
+        }
     }
 }

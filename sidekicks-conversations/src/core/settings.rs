@@ -18,7 +18,11 @@ impl Core {
     /// Sets up the session, if there is something to be set; then sends the prompt.
     pub(super) fn ready(&mut self) {
         let Some(Turn { stage: Stage::Opening, lease: Some(_), profile, .. }) = &self.turn else { return };
+        if self.session.as_ref().is_none_or(|session| session.id.is_none()) {
+            return;
+        }
         let profile = profile.clone();
+        self.tell_recall();
         let wish = self.wish(&profile);
         loop {
             let Some(Session { id: Some(_), asked, .. }) = &self.session else { return };

@@ -1,5 +1,7 @@
 //! Whether an agent goes in circles: how many of its tool calls failed in a row.
 
+use std::collections::HashSet;
+
 use sidekicks_acp::PermissionRequest;
 
 use super::{Core, Stage, Turn};
@@ -11,11 +13,11 @@ use crate::transcript::Transcript;
 #[derive(Debug, Default)]
 pub(super) struct Failing {
     /// The calls that failed since the last success; each counts once.
-    in_a_row: Vec<String>,
+    in_a_row: HashSet<String>,
     /// The calls that the person refused: that they fail is no surprise.
-    refused: Vec<String>,
-    /// How many refusals were of calls by a name that no tool has.
-    refused_of_no_tool: usize,
+    refused: HashSet<String>,
+    /// The ids of those that no call has, or has yet: some agents ask under an id of their own.
+    refused_of_no_call: Vec<String>,
 }
 
 impl Failing {
@@ -24,14 +26,25 @@ impl Failing {
     }
 
     fn ended(&mut self, call: &str, status: &str) {
-        let counted = self.in_a_row.iter().any(|failed| failed == call);
         match status {
             "completed" => self.in_a_row.clear(),
-            "failed" if counted || self.refused.iter().any(|refused| refused == call) => {}
-            "failed" if self.refused_of_no_tool > 0 => self.refused_of_no_tool -= 1,
-            "failed" => self.in_a_row.push(call.to_owned()),
+            "failed" if self.was_refused(call) => {}
+            "failed" => _ = self.in_a_row.insert(call.to_owned()),
             _ => {}
         }
+    }
+
+    fn was_refused(&mut self, call: &str) -> bool {
+        if self.refused.contains(call) {
+            return true;
+        }
+        if self.in_a_row.contains(call) || self.refused_of_no_call.is_empty() {
+            return false;
+        }
+        // The one that was asked about by this id, or else any.
+        let at = self.refused_of_no_call.iter().position(|id| id == call).unwrap_or_default();
+        self.refused_of_no_call.remove(at);
+        self.refused.insert(call.to_owned())
     }
 }
 
@@ -40,14 +53,11 @@ impl Core {
     pub(super) fn refusal(&mut self, request: &PermissionRequest, option: &str) {
         let refuses = request.options.iter().any(|one| one.id == option && one.kind.starts_with("reject"));
         let Some(turn) = self.turn.as_mut().filter(|_| refuses) else { return };
-        let call = request.raw.to_value()["toolCall"]["toolCallId"].as_str().map(str::to_owned);
-        let known = |call: &String| {
-            let transcript = self.common.hub.transcript(&self.agent);
-            self.cursor.tool(&transcript, call).is_some()
-        };
-        match call.filter(known) {
-            Some(call) => turn.failing.refused.push(call),
-            None => turn.failing.refused_of_no_tool += 1,
+        let params = request.raw.to_value();
+        let call = params["toolCall"]["toolCallId"].as_str().unwrap_or_default();
+        match self.cursor.is_called(call) {
+            true => _ = turn.failing.refused.insert(call.to_owned()),
+            false => turn.failing.refused_of_no_call.push(call.to_owned()),
         }
     }
 
@@ -87,12 +97,16 @@ mod tests {
             (&[("a", "failed"), ("a", "completed")], 0),
         ];
         for (ends, expected) in cases {
-            let mut failing = Failing { refused: vec!["refused".to_owned()], ..Failing::default() };
+            let mut failing = Failing { refused: HashSet::from(["refused".to_owned()]), ..Failing::default() };
             ends.iter().for_each(|(call, status)| failing.ended(call, status));
             assert_eq!(failing.count(), expected, "{ends:?}");
         }
-        let mut failing = Failing { refused_of_no_tool: 1, ..Failing::default() };
-        ["a", "b"].iter().for_each(|call| failing.ended(call, "failed"));
-        assert_eq!(failing.count(), 1);
+        for (asked, failed, count) in
+            [("", ["a", "b"], 1), ("b", ["a", "b"], 1), ("b", ["b", "b"], 0), ("q", ["a", "a"], 0)]
+        {
+            let mut failing = Failing { refused_of_no_call: vec![asked.to_owned()], ..Failing::default() };
+            failed.iter().for_each(|call| failing.ended(call, "failed"));
+            assert_eq!(failing.count(), count, "{asked} {failed:?}");
+        }
     }
 }

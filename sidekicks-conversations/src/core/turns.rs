@@ -32,6 +32,7 @@ impl Core {
             failing: Failing::default(),
             heard: Heard { at: Instant::now(), clock: 0, told: false },
         });
+        self.lend_to_turn();
     }
 
     /// Sends the prompt, if the turn and the session are ready for it.
@@ -54,6 +55,9 @@ impl Core {
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Prompting(prompt);
         turn.heard = Heard { at: Instant::now(), clock: begun.at, told: false };
+        if let Some(session) = &mut self.session {
+            session.recall.lasts = false;
+        }
         // After a connection that was lost before anything was sent, the answer is there already.
         if let Some(answer) = &turn.answer {
             return self.cursor.begin(answer.clone());
@@ -103,6 +107,7 @@ impl Core {
             }
             self.not_sent(&message, content, Some(failure));
         }
+        self.mind_card();
         self.drop_queue();
         self.tell_turn();
     }
@@ -114,6 +119,7 @@ impl Core {
             }
             self.not_sent(&message, content, None);
         }
+        self.mind_card();
     }
 
     /// The turn ended with a stop reason.
@@ -122,7 +128,10 @@ impl Core {
         self.settle_questions(ResolvedBy::Agent);
         self.judge_confirmations();
         match end.prompt_sent {
-            true => self.remember(),
+            true => {
+                self.remember();
+                self.login_awaited.clear(); // It is not asked for any more.
+            }
             false => self.not_sent(&message, content, None),
         }
         let reason = if cancelled { &StopReason::Cancelled } else { &end.stop_reason };
@@ -139,6 +148,13 @@ impl Core {
     pub(super) fn fail(&mut self, error: &CallError) {
         if matches!(error, CallError::Ended { sent: false, .. }) && self.retry() {
             return;
+        }
+        if self.has_lost_session(error) {
+            self.remember();
+            if self.says_nothing() && self.retry() {
+                return;
+            }
+            self.end_session();
         }
         let Some(Turn { message, content, answer: Some(answer), cancelled: was_cancelled, .. }) = self.turn.take()
         else {
@@ -188,8 +204,10 @@ impl Core {
 
     /// The next message of the queue, if one waits.
     pub(super) fn go_on(&mut self) {
-        while let Some((id, content)) = self.queue.pop_front() {
-            let Some(profile) = self.common.directory.find(&self.agent) else {
+        while !self.queue.is_empty() {
+            let profile = self.common.directory.find(&self.agent);
+            let Some((id, content)) = self.queue.pop_front() else { return };
+            let Some(profile) = profile else {
                 self.not_sent(&id, content, Some(Failure::of_connect(&ConnectError::Unknown)));
                 continue;
             };
@@ -208,6 +226,14 @@ impl Core {
     fn await_login(&mut self, message: &MessageId) {
         let behind = self.queue.iter().map(|(queued, _)| queued);
         self.login_awaited.extend([message].into_iter().chain(behind).cloned());
+    }
+
+    /// Whether nothing of the answer has come yet.
+    fn says_nothing(&self) -> bool {
+        let answer = self.turn.as_ref().and_then(|turn| turn.answer.as_ref());
+        answer.is_some_and(|answer| {
+            self.look(|transcript| transcript.message(answer).is_some_and(|message| message.parts.is_empty()))
+        })
     }
 
     pub(super) fn settle_questions(&mut self, by: ResolvedBy) {
@@ -232,6 +258,6 @@ impl Core {
     }
 }
 
-fn cancelled(message: &mut Message) {
+pub(super) fn cancelled(message: &mut Message) {
     message.stop_reason = Some(StopReason::Cancelled.to_string());
 }

@@ -3,19 +3,21 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::Arc;
 #[cfg(feature = "schemars")]
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde_json::{Value, json};
 use sidekicks_acp::testing::{self, Peer};
-use sidekicks_acp::{AgentName, SingleAgent};
+use sidekicks_acp::{AgentName, Borrow, ConnectError, Connector, Lease, SingleAgent};
 use sidekicks_conversations::{
     AgentDirectory, AgentProfile, Conversation, Conversations, Event, Message, Options, Part, Permission, Subscription,
     Transcript, TurnPhase,
 };
+use tokio::sync::Semaphore;
 
 /// More than anything here takes; with the time paused it passes at once where nothing can happen any more.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
@@ -275,3 +277,38 @@ pub(crate) fn with(mut update: Value, more: Value) -> Value {
 
 /// The options that most agents offer.
 pub(crate) const OPTIONS: &[(&str, &str)] = &[("yes", "allow_once"), ("always", "allow_always"), ("no", "reject_once")];
+
+/// An agent that one can have at a time, which shows whether somebody has it, and in whose names it was borrowed.
+pub(crate) struct OneAtATime {
+    agent: SingleAgent,
+    pub(crate) place: Arc<Semaphore>,
+    pub(crate) owners: Arc<Mutex<Vec<Option<String>>>>,
+}
+
+impl OneAtATime {
+    pub(crate) fn new(agent: SingleAgent) -> Self {
+        Self { agent, place: Arc::new(Semaphore::new(1)), owners: Arc::default() }
+    }
+}
+
+#[async_trait]
+impl Connector for OneAtATime {
+    async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
+        self.owners.lock().unwrap().push(request.owner.clone());
+        let place = Arc::clone(&self.place).acquire_owned().await.expect("it is open");
+        let lease = self.agent.borrow(request).await?;
+        let (connection, generation) = (Arc::clone(lease.connection()), lease.generation());
+        Ok(Lease::new(connection, generation, Held { _lease: lease, _place: place }))
+    }
+}
+
+struct Held {
+    _lease: Lease,
+    _place: tokio::sync::OwnedSemaphorePermit,
+}
+
+impl sidekicks_acp::LeaseGuard for Held {
+    fn release(self: Box<Self>) {}
+
+    fn condemn(self: Box<Self>) {}
+}

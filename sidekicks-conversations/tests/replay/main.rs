@@ -9,19 +9,23 @@ mod common;
 mod recording;
 mod scene;
 mod scribe;
+mod shape;
 mod stage;
+mod unrecorded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
 use scene::Scene;
-use serde_json::json;
-use sidekicks_conversations::{Event, Message, Part, Role, Transcript};
+use serde_json::{Value, json};
+use shape::{counted, message_word, word};
+use sidekicks_conversations::{Event, Part, Role, Transcript};
+use stage::EARLIER;
 
 /// How many scenes there are in how many recordings, and how many starts of agents are not played
 /// ([`recording::NO_PROMPT`]): a loader that finds less is broken.
-const PLAYED: (usize, usize, usize) = (307, 291, 30);
+const PLAYED: (usize, usize, usize) = (317, 291, 30);
 
 /// The folder of the recordings, if there is one.
 fn transcripts() -> Option<PathBuf> {
@@ -122,81 +126,54 @@ fn check(scene: &Scene, transcript: &Transcript, prompts: usize) {
     let sent = transcript.messages.iter().filter(|message| message.role == Role::User).count();
     assert_eq!(sent, prompts, "{name}: what was said is there");
     let answered: Vec<_> = transcript.messages.iter().filter_map(|message| message.reply_to.as_ref()).collect();
-    let unanswered = transcript.messages.iter().filter(|message| message.role == Role::User && message.not_sent);
+    let unsent = transcript.messages.iter().filter(|message| message.role == Role::User && message.not_sent);
+    let unanswered = unsent.filter(|message| !answered.contains(&&message.id));
     assert_eq!(answered.len() + unanswered.count(), prompts, "{name}: one answer for each prompt that was sent");
     assert!(answered.windows(2).all(|pair| pair[0] != pair[1]), "{name}: each prompt is answered once");
+    check_recalled(scene, transcript);
 }
 
-fn message_word(message: &Message, questions: &[String]) -> String {
-    let parts = counted(
-        message.parts.iter().map(|part| match part {
-            Part::Tool(tool) if questions.iter().any(|question| tool.output == question.as_str()) => {
-                format!("tool:{} with its question as output", tool.status)
-            }
-            Part::Tool(tool) => format!("tool:{}", tool.status),
-            Part::Plan { entries, .. } => format!("plan:{}", entries.len()),
-            other => word(&other.kind()),
-        }),
-        " ",
-    );
-    let role = match message.role {
-        Role::Agent if message.reply_to.is_none() => "late".to_owned(),
-        role => word(&role),
+/// What holds for one with an agent that was started again.
+fn check_recalled(scene: &Scene, transcript: &Transcript) {
+    let name = &scene.name;
+    let codes: Vec<_> = transcript.messages.iter().filter_map(|message| message.code.as_deref()).collect();
+    let of_sessions = |code: &&str| matches!(*code, "session-resumed" | "agent-restarted");
+    let Some(recalled) = &scene.recalled else {
+        return assert!(!codes.iter().any(of_sessions), "{name}: nothing is recalled");
     };
-    let mut word = format!("{role}[{parts}]");
-    if let Some(code) = &message.code {
-        word = format!("system:{code}");
+    let expected = if recalled.remembered { "session-resumed" } else { "agent-restarted" };
+    assert_eq!(codes.iter().filter(|code| of_sessions(code)).collect::<Vec<_>>(), [&expected], "{name}");
+    assert_eq!(transcript.messages[3].code.as_deref(), Some(expected), "{name}: it stands between question and answer");
+    let shown = json!(transcript.messages).to_string();
+    for update in scene.replayed().iter().map(|message| &message["params"]["update"]) {
+        for again in [&update["content"]["text"], &update["toolCallId"]].into_iter().filter_map(Value::as_str) {
+            let again = json!(again).to_string();
+            assert!(!shown.contains(again.trim_matches('"')), "{name}: {again} is told again");
+        }
     }
-    if message.not_sent {
-        word += " not sent";
-    }
-    if let Some(reason) = &message.stop_reason {
-        word += &format!(" {reason}");
-    }
-    if message.agent_stop_reason.is_some() {
-        word += " (not by its own word)";
-    }
-    if let Some(error) = &message.error {
-        word += &format!(" failed: {}", error.code);
-    }
-    if message.empty {
-        word += " empty";
-    }
-    word
 }
 
-/// What the agent told of its session.
+/// What the agent told of its session; what an earlier start told and this one did not is "kept".
 fn offer(transcript: &Transcript) -> String {
+    let modes = transcript.modes.as_ref().map_or(&[][..], |modes| &modes.available_modes);
+    let commands: Vec<_> = transcript.commands.iter().map(|command| command.name.as_str()).collect();
+    let modes: Vec<_> = modes.iter().map(|mode| mode.name.as_str()).collect();
+    let options: Vec<_> = transcript.config_options.iter().map(|option| option.name.as_str()).collect();
     let mut words = String::new();
-    let mut add = |word: &str, count: usize| {
-        if count > 0 {
-            words += &format!("; {word} {count}");
+    for (word, names) in [("commands", commands), ("modes", modes), ("options", options)] {
+        match names[..] {
+            [] => {}
+            [EARLIER] => words += &format!("; {word} kept"),
+            _ => words += &format!("; {word} {}", names.len()),
         }
-    };
-    add("commands", transcript.commands.len());
-    add("modes", transcript.modes.as_ref().map_or(0, |modes| modes.available_modes.len()));
-    add("options", transcript.config_options.len());
-    for (word, is_there) in [("usage", transcript.usage.is_some()), ("title", transcript.title.is_some())] {
-        if is_there {
-            words += &format!("; {word}");
-        }
+    }
+    if transcript.usage.is_some() {
+        words += "; usage";
+    }
+    match transcript.title.as_deref() {
+        None => {}
+        Some(EARLIER) => words += "; title kept",
+        Some(_) => words += "; title",
     }
     words
-}
-
-fn word(value: &impl serde::Serialize) -> String {
-    json!(value).as_str().unwrap_or_default().to_owned()
-}
-
-/// Words in their order; one that comes several times in a row is counted.
-fn counted(words: impl Iterator<Item = String>, between: &str) -> String {
-    let mut runs: Vec<(String, usize)> = Vec::new();
-    for word in words {
-        match runs.last_mut() {
-            Some((last, count)) if *last == word => *count += 1,
-            _ => runs.push((word, 1)),
-        }
-    }
-    let run = |(word, count): (String, usize)| if count == 1 { word } else { format!("{word}*{count}") };
-    runs.into_iter().map(run).collect::<Vec<_>>().join(between)
 }

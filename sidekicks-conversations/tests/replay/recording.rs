@@ -40,6 +40,11 @@ impl Line {
         self.direction == '>' && matches!(self.method(), "session/new" | "session/load" | "session/resume")
     }
 
+    /// Whether it asks for a session of an earlier start.
+    pub(crate) fn is_recall(&self) -> bool {
+        self.is_opening() && self.method() != "session/new"
+    }
+
     fn is_prompt(&self) -> bool {
         self.direction == '>' && self.method() == "session/prompt"
     }
@@ -90,7 +95,8 @@ pub(crate) fn read(path: &Path) -> (Vec<Scene>, Vec<&'static str>) {
     (scenes, skipped)
 }
 
-/// What the sessions of a start to which something is said were opened by: each makes a scene. `None` where none was opened.
+/// What the sessions of a start to which something is said were opened by, and what asked for one of an earlier start and
+/// was refused: each makes a scene. `None` where none was opened.
 fn openings(start: &[Line]) -> Vec<Option<&Line>> {
     let opened: Vec<_> = start.iter().filter(|line| line.is_opening()).collect();
     let prompted = |opening: &&&Line| {
@@ -98,13 +104,14 @@ fn openings(start: &[Line]) -> Vec<Option<&Line>> {
         let says = |line: &Line| line.is_prompt() && line.prompt().is_some() && line.session() == session;
         session.is_some() && start.iter().any(says)
     };
-    let with_prompt: Vec<_> = opened.iter().filter(prompted).map(|line| Some(*line)).collect();
+    let refused = |opening: &&&Line| opening.is_recall() && session_of(start, opening).is_none();
+    let played: Vec<_> = opened.iter().filter(|line| prompted(line) || refused(line)).map(|line| Some(*line)).collect();
     // Of those that failed the one is played that a client would have sent.
     let initialized = start.iter().position(|line| line.method() == "initialize");
     let after = initialized.map_or(start, |at| &start[at..]);
     let failed = after.iter().find(|line| line.is_opening());
     match failed {
-        _ if !with_prompt.is_empty() => with_prompt,
+        _ if !played.is_empty() => played,
         Some(opening) if session_of(start, opening).is_none() => vec![Some(opening)],
         None if !is_answered(start) => vec![None],
         _ => Vec::new(),

@@ -9,6 +9,8 @@ use serde_json::Value;
 pub(crate) struct Scene {
     /// The scenario, and which part of it where it has several.
     pub(crate) name: String,
+    /// The session of an earlier start of the agent, if this one is asked for it.
+    pub(crate) recalled: Option<Recalled>,
     /// What is said first; that starts the agent.
     pub(crate) opening: Value,
     pub(crate) steps: Vec<Step>,
@@ -17,7 +19,23 @@ pub(crate) struct Scene {
     pub(crate) left_out: BTreeSet<LeftOut>,
 }
 
+/// A session in which something was said before the agent was started again.
+#[derive(Debug, Clone)]
+pub(crate) struct Recalled {
+    pub(crate) session: String,
+    /// Whether the agent still knows what was said.
+    pub(crate) remembered: bool,
+}
+
 impl Scene {
+    /// What the agent sends before it answers the request for the session that is recalled.
+    pub(crate) fn replayed(&self) -> Vec<&Value> {
+        let asked = |step: &Step| matches!(step, Step::Expect("session/load" | "session/resume", _));
+        let told =
+            self.steps.iter().skip_while(|step| !asked(step)).take_while(|step| !matches!(step, Step::Reply(..)));
+        told.filter_map(|step| if let Step::Send(message) = step { Some(message) } else { None }).collect()
+    }
+
     /// The texts with which the agent asks for permission, each as one.
     pub(crate) fn questions(&self) -> Vec<String> {
         let asked = |step: &Step| match step {
@@ -67,16 +85,16 @@ pub(crate) enum LeftOut {
     Calls,
     /// Files and terminals, which a conversation does not offer; neither the agent's requests nor their answers.
     ClientMethods,
-    /// A session that was loaded or resumed: conversations open a new one, so this is played as one, without the history
-    /// that came before the reply.
-    History,
+    /// The offer to resume, of an agent whose session was loaded: a conversation would rather resume it.
+    Resume,
     /// An empty prompt, which a conversation refuses, with what came of it; or one for a session that was never opened.
     Mistake,
     /// A cancel while no prompt is pending, which a conversation does not send.
     IdleCancel,
     /// Lines that the recorder itself left out, because there were many like them.
     Unrecorded,
-    /// No prompt reached a session: the person here says something of ours, to see how the opening fails.
+    /// No prompt reached a session: the person here says something of ours, to see how the opening fails. Where the agent
+    /// is to go on in a new session, that and the answer are ours too.
     OurPrompt,
 }
 
@@ -86,7 +104,7 @@ impl LeftOut {
             Self::SecondPrompt => "second prompt",
             Self::Calls => "other calls",
             Self::ClientMethods => "client methods",
-            Self::History => "history",
+            Self::Resume => "the offer to resume",
             Self::Mistake => "mistaken prompts",
             Self::IdleCancel => "idle cancel",
             Self::Unrecorded => "unrecorded lines",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::recording::{Line, session_of};
-use crate::scene::{Act, LeftOut, Scene, Step};
+use crate::scene::{Act, LeftOut, Recalled, Scene, Step};
 
 /// Writes one scene.
 pub(crate) struct Scribe<'l> {
@@ -18,13 +18,18 @@ pub(crate) struct Scribe<'l> {
     /// The prompt that is pending.
     pending: Option<&'l Value>,
     cancelled: bool,
+    /// The session was closed, which a conversation does only when it leaves it.
+    closed: bool,
     /// A prompt that is not played is pending, and nothing that is: what the agent tells is about that.
     aside: Option<&'l Value>,
     /// The questions that are open.
     questions: Vec<&'l Value>,
     /// What else the agent asked.
     requests: Vec<&'l Value>,
-    opened: bool,
+    /// What was said in the session before is told.
+    replayed: bool,
+    /// The agent goes on in a new session, which is not recorded.
+    restarted: bool,
 }
 
 impl<'l> Scribe<'l> {
@@ -32,20 +37,25 @@ impl<'l> Scribe<'l> {
         Self {
             lines,
             opening,
-            session: opening.and_then(|opening| session_of(lines, opening)),
+            session: opening.and_then(|opening| session_of(lines, opening).or_else(|| opening.session())),
             scene: Scene::default(),
             ours: Vec::new(),
             pending: None,
             cancelled: false,
+            closed: false,
             aside: None,
             questions: Vec::new(),
             requests: Vec::new(),
-            opened: false,
+            replayed: false,
+            restarted: false,
         }
     }
 
     pub(crate) fn write(mut self) -> Scene {
         for line in self.lines {
+            if self.restarted {
+                break;
+            }
             match line.direction {
                 '>' => self.client(line),
                 '<' => self.agent(line),
@@ -66,18 +76,18 @@ impl<'l> Scribe<'l> {
 
     fn client(&mut self, line: &'l Line) {
         let id = &line.message["id"];
+        if self.is_refused() && !self.is_opening(line) && line.method() != "initialize" {
+            return self.leave_out(LeftOut::Calls);
+        }
         match line.method() {
             "initialize" if self.ours.is_empty() => self.expect("initialize", id),
-            "session/new" | "session/load" | "session/resume" if self.is_opening(line) => {
-                if line.method() != "session/new" {
-                    self.leave_out(LeftOut::History);
-                }
-                self.expect("session/new", id);
-            }
+            "session/new" if self.is_opening(line) => self.expect("session/new", id),
+            "session/load" if self.is_opening(line) => self.recall("session/load", id),
+            "session/resume" if self.is_opening(line) => self.recall("session/resume", id),
             "session/prompt" => match line.prompt().filter(|_| line.session() == self.session) {
                 None if self.is_of_another(line) => {}
                 Some(_) if self.pending.is_some() => self.leave_out(LeftOut::SecondPrompt),
-                Some(prompt) if self.session.is_some() => {
+                Some(prompt) if self.session.is_some() && !self.closed => {
                     if self.scene.opening.is_null() {
                         self.scene.opening = prompt.clone();
                     } else {
@@ -91,6 +101,10 @@ impl<'l> Scribe<'l> {
                     self.aside = Some(id).filter(|_| self.pending.is_none() && line.session() == self.session);
                 }
             },
+            "session/close" if line.session() == self.session => {
+                self.closed = true;
+                self.leave_out(LeftOut::Calls);
+            }
             "session/cancel" if self.is_of_another(line) => {}
             "session/cancel" if self.pending.is_some() => {
                 self.stop();
@@ -128,11 +142,10 @@ impl<'l> Scribe<'l> {
         if method.starts_with("fs/") || method.starts_with("terminal/") {
             return self.leave_out(LeftOut::ClientMethods);
         }
-        // What is said before the reply to a load is history, of which a conversation knows nothing.
-        let is_history = !self.opened && self.opening.is_some_and(|opening| opening.method() != "session/new");
-        if !is_ours || ((self.aside.is_some() || is_history) && line.says_something()) {
+        if !is_ours || (self.aside.is_some() && line.says_something()) {
             return;
         }
+        self.replayed |= line.says_something();
         if is_request {
             self.requests.push(&message["id"]);
             if method == "session/request_permission" {
@@ -150,19 +163,60 @@ impl<'l> Scribe<'l> {
         if !self.ours.contains(&id) {
             return;
         }
-        let mut reply = line.message.clone();
-        if self.opening.is_some_and(|opening| opening.message["id"] == *id) {
-            self.opened = true;
-            // A loaded session is not named again.
-            if let (Some(result), Some(session)) = (reply["result"].as_object_mut(), self.session) {
-                result.insert("sessionId".to_owned(), session.into());
-            }
-        }
         if self.pending == Some(id) {
             self.pending = None;
             self.questions.clear();
         }
+        let mut reply = line.message.clone();
+        if self.opening.is_some_and(|opening| opening.method() == "session/load")
+            && let Some(Value::Object(offers)) = reply.pointer_mut("/result/agentCapabilities/sessionCapabilities")
+            && offers.remove("resume").is_some()
+        {
+            self.leave_out(LeftOut::Resume);
+        }
+        let is_good = reply.get("result").is_some();
         self.step(Step::Reply(id.clone(), reply));
+        if let Some(opening) = self.opening.filter(|opening| opening.is_recall() && opening.message["id"] == *id) {
+            self.recalled(is_good && (self.replayed || opening.method() == "session/resume"));
+            if !is_good {
+                self.restart();
+            }
+        }
+    }
+
+    /// The recorded client asks for the session of an earlier start. One that is not offered a conversation does not ask for.
+    fn recall(&mut self, method: &'static str, id: &'l Value) {
+        self.replayed = false;
+        let offer = if method == "session/load" { "/loadSession" } else { "/sessionCapabilities/resume" };
+        let is_offered = |line: &Line| {
+            let capabilities = &line.message["result"]["agentCapabilities"];
+            capabilities.pointer(offer).is_some_and(|offer| *offer == true || offer.is_object())
+        };
+        if self.lines.iter().any(is_offered) {
+            return self.expect(method, id);
+        }
+        self.leave_out(LeftOut::Calls);
+        self.recalled(false);
+        self.restart();
+    }
+
+    fn recalled(&mut self, remembered: bool) {
+        self.scene.recalled = self.session.map(|session| Recalled { session: session.to_owned(), remembered });
+    }
+
+    /// The agent goes on in a new session of ours.
+    fn restart(&mut self) {
+        self.restarted = true;
+        let session = "another";
+        let update = json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello"}});
+        let said =
+            json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": session, "update": update}});
+        let (opening, prompt) = (json!("opening"), json!("prompt"));
+        self.step(Step::Expect("session/new", opening.clone()));
+        self.step(Step::Reply(opening, json!({"jsonrpc": "2.0", "result": {"sessionId": session}})));
+        self.step(Step::Expect("session/prompt", prompt.clone()));
+        self.step(Step::Send(said));
+        self.step(Step::Reply(prompt, json!({"jsonrpc": "2.0", "result": {"stopReason": "end_turn"}})));
     }
 
     fn stop(&mut self) {
@@ -178,6 +232,11 @@ impl<'l> Scribe<'l> {
 
     fn is_opening(&self, line: &Line) -> bool {
         self.opening.is_some_and(|opening| std::ptr::eq(opening, line))
+    }
+
+    /// Whether the agent refuses to recall the session, which is all that is played.
+    fn is_refused(&self) -> bool {
+        self.opening.is_some_and(|opening| opening.is_recall() && session_of(self.lines, opening).is_none())
     }
 
     /// Whether it is about a session that makes a scene of its own.

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde_json::Value;
-use sidekicks_acp::testing::Peer;
+use serde_json::{Value, json};
+use sidekicks_acp::testing::{self, Peer};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::common::{PATIENCE, Talk, settled, talk};
+use crate::common::{PATIENCE, Talk, options, settled, talk_to};
 use crate::scene::{Act, Scene, Step};
 
 /// What the agent tells the test.
@@ -25,8 +26,20 @@ pub(crate) async fn play(scene: &Scene) -> (Talk, usize) {
     let steps: Arc<[Step]> = scene.steps.clone().into();
     let (cues, mut cued) = unbounded_channel();
     let leaves = scene.leaves;
-    let talk = talk(async move |peer: Peer| perform(peer, &steps, &cues, leaves).await);
+    let recalled = scene.recalled.as_ref().map(|recalled| recalled.session.clone());
+    let earlier = Arc::new(AtomicBool::new(recalled.is_some()));
+    let agent = testing::agent(async move |peer: Peer| match recalled {
+        Some(session) if earlier.swap(false, Ordering::Relaxed) => earlier_start(peer, &session).await,
+        recalled => perform(peer, recalled, &steps, &cues, leaves).await,
+    });
+    let talk = talk_to(agent.clone(), options());
     let mut prompts = 1;
+    if scene.recalled.is_some() {
+        talk.with.send("Are you there?").expect("it is sent");
+        talk.idle().await;
+        agent.stop().await; // As after a while without turns.
+        prompts += 1;
+    }
     say(&talk, &scene.opening);
     loop {
         let cue = tokio::time::timeout(PATIENCE, cued.recv()).await;
@@ -56,12 +69,33 @@ fn say(talk: &Talk, prompt: &Value) {
     talk.with.send(prompt).expect("it is sent");
 }
 
-async fn perform(peer: Peer, steps: &[Step], cues: &UnboundedSender<Cue>, leaves: bool) {
+/// What everything is called that an agent offers in its earlier start.
+pub(crate) const EARLIER: &str = "earlier";
+
+/// A turn in the session that is asked for later.
+async fn earlier_start(mut peer: Peer, session: &str) {
+    peer.shake_hands().await;
+    let opening = peer.expect("session/new").await;
+    let modes = json!({"currentModeId": EARLIER, "availableModes": [{"id": EARLIER, "name": EARLIER}]});
+    peer.reply(&opening, json!({"sessionId": session, "modes": modes})).await;
+    let prompt = peer.prompted().await;
+    let commands = json!([{"name": EARLIER, "description": EARLIER}]);
+    peer.update(session, json!({"sessionUpdate": "available_commands_update", "availableCommands": commands})).await;
+    peer.update(session, json!({"sessionUpdate": "session_info_update", "title": EARLIER})).await;
+    peer.say(session, "Yes.").await;
+    peer.end_turn(&prompt, "end_turn").await;
+    peer.farewell().await;
+}
+
+async fn perform(peer: Peer, recalled: Option<String>, steps: &[Step], cues: &UnboundedSender<Cue>, leaves: bool) {
     let mut stage = Stage { peer, heard: Vec::new(), ids: HashMap::new() };
     for step in steps {
         match step {
             Step::Expect(method, recorded) => {
                 let Some(message) = stage.hear(|message| message["method"] == *method).await else { return };
+                if matches!(*method, "session/load" | "session/resume") {
+                    assert_eq!(message["params"]["sessionId"].as_str(), recalled.as_deref());
+                }
                 stage.ids.insert(recorded.to_string(), message["id"].clone());
             }
             Step::Reply(recorded, reply) => {
