@@ -1,15 +1,18 @@
 //! One conversation: the handle.
 
 use std::fmt;
+use std::future::poll_fn;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
-use sidekicks_acp::schema::{AuthMethodId, SessionConfigOption, SessionConfigOptionValue};
-use sidekicks_acp::{AgentName, Borrow};
+use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
+use sidekicks_acp::{AgentName, Borrow, CallError, End};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
 use crate::conversations::Common;
-use crate::core::{Core, Errand};
+use crate::core::{Core, Errand, Outcome};
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
 use crate::hub::{Follower, Room};
 use crate::id::{MessageId, PermissionId};
@@ -34,6 +37,7 @@ pub(crate) struct Shared {
     core: Mutex<Core>,
     /// The core wants something else than the task waits for.
     pub(crate) changed: Notify,
+    runtime: Handle,
     busy: watch::Receiver<bool>,
 }
 
@@ -51,7 +55,7 @@ impl Conversation {
     pub(crate) fn begin(agent: AgentName, common: Arc<Common>, runtime: &Handle) -> Self {
         let (busy_sender, busy) = watch::channel(false);
         let core = Mutex::new(Core::new(agent.clone(), Arc::clone(&common), busy_sender));
-        let shared = Arc::new(Shared { common, agent, core, changed: Notify::new(), busy });
+        let shared = Arc::new(Shared { common, agent, core, changed: Notify::new(), runtime: runtime.clone(), busy });
         runtime.spawn(task::run(Arc::clone(&shared)));
         Self { _handles: Arc::new(Handles(Arc::clone(&shared))), shared }
     }
@@ -112,8 +116,9 @@ impl Conversation {
     /// Puts the agent into one of the modes that it [offers](Transcript::modes), now and in every later session of this
     /// conversation, until [`AgentProfile::mode`](crate::AgentProfile::mode) becomes another one.
     ///
-    /// Where no session is open, the agent is not started for it: the next one is opened so. Where one is open, this waits
-    /// until the agent says that it is so; a turn may run meanwhile. Dropping the future gives up the waiting.
+    /// Where no session is open, the agent is not started for it: the next one is opened so. Where a turn still waits for the
+    /// agent, that turn is had so. Else this waits until the agent says that it is so; a turn may run meanwhile. Dropping the
+    /// future gives up the waiting, and not the choice. The last choice counts, in whatever order they are answered.
     ///
     /// # Errors
     /// When the agent does not offer it, refuses it, or is not there.
@@ -145,26 +150,18 @@ impl Conversation {
     }
 
     async fn set(&self, setting: Setting) -> Result<(), RequestError> {
-        let Some(errand) = self.with_core(|core| core.choose(setting))? else { return Ok(()) };
-        match self.ask(&errand).await {
-            Ok(answer) => {
-                self.with_core(|core| core.chose(errand, answer));
-                Ok(())
-            }
-            Err(error) => {
-                self.with_core(|core| core.did_not_choose(&errand));
-                Err(error)
-            }
+        let open = self.open().map_err(|_| RequestError::Closed)?;
+        let Some(errand) = open.with_core(|core| core.choose(setting))? else { return Ok(()) };
+        let mut asking = Box::pin(see_through(Arc::clone(&self.shared), errand));
+        // Begun here, so that the agent is asked in the order in which things were chosen.
+        if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(asking.as_mut().poll(context))).await {
+            return result;
         }
-    }
-
-    /// `None` where the agent was stopped meanwhile: the session that follows is opened so.
-    async fn ask(&self, errand: &Errand) -> Result<Option<Vec<SessionConfigOption>>, RequestError> {
-        let lease = errand.connector.borrow(self.shared.borrow_for("settings")).await?;
-        if lease.generation() != errand.generation {
-            return Ok(None);
-        }
-        Ok(Some(errand.way.ask(&**lease.connection(), &errand.session).await?))
+        // What the agent was asked for cannot be taken back, so its answer is heard whoever waits for it.
+        self.shared.runtime.spawn(asking).await.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => resume_unwind(panic),
+            Err(_) => Err(RequestError::Closed),
+        })
     }
 
     /// Logs in by one of the ways that the agent offers, and then sends again, in order, what was not taken for want of a
@@ -177,6 +174,7 @@ impl Conversation {
     /// # Errors
     /// When the agent refuses, knows no such way, or is not there. What waits for a login still does then.
     pub async fn authenticate(&self, method: &str) -> Result<(), RequestError> {
+        self.open().map_err(|_| RequestError::Closed)?;
         let profile = self.shared.common.directory.find(&self.shared.agent).ok_or(RequestError::NoSuchAgent)?;
         let lease = profile.connector.borrow(self.shared.borrow_for("login")).await?;
         lease.connection().authenticate(&AuthMethodId::new(method)).await?;
@@ -216,6 +214,35 @@ impl Conversation {
         let result = call(&mut self.shared.core());
         self.shared.changed.notify_one();
         result
+    }
+}
+
+/// Asks the agent for what somebody chose, and tells the conversation what came of it.
+async fn see_through(shared: Arc<Shared>, errand: Errand) -> Result<(), RequestError> {
+    let outcome = ask(&shared, &errand).await;
+    let result = outcome.as_ref().map(drop).map_err(Clone::clone);
+    let heard = shared.core().returned(errand, outcome);
+    shared.changed.notify_one();
+    drop(shared);
+    let _ = heard.await; // It is only ever dropped.
+    result
+}
+
+async fn ask(shared: &Shared, errand: &Errand) -> Outcome {
+    let _lease = match &errand.connector {
+        Some(connector) => {
+            let lease = connector.borrow(shared.borrow_for("settings")).await?;
+            if lease.generation() != errand.generation {
+                return Ok(None);
+            }
+            Some(lease)
+        }
+        None => None,
+    };
+    match errand.way.ask(&*errand.connection, &errand.session).await {
+        Ok(options) => Ok(Some(options)),
+        Err(CallError::Ended { end: End::Stopped(_), .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod agent;
 mod card;
+mod choices;
 mod confirm;
 mod forget;
 mod notices;
@@ -28,11 +29,12 @@ use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
 use crate::wish::{Setting, Way, Wish};
 use card::Card;
+use choices::Returned;
+pub(crate) use choices::{Errand, Outcome};
 pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
 use sessions::{Memory, Session};
-pub(crate) use settings::Errand;
 use tools::Failing;
 
 /// The state of one conversation. Everything that is seen of it goes through the hub.
@@ -57,6 +59,9 @@ pub(crate) struct Core {
     memory: Option<Memory>,
     /// What somebody chose, which goes before what is configured.
     chosen: Wish,
+    /// What somebody chose and the agent has not answered yet, in order.
+    choices: Vec<(Number, Setting)>,
+    returned: Vec<Returned>,
     /// What was configured when that was last looked at.
     configured: Option<Wish>,
     cursor: Cursor,
@@ -170,6 +175,8 @@ impl Core {
             session: None,
             memory: None,
             chosen: Wish::default(),
+            choices: Vec::new(),
+            returned: Vec::new(),
             configured: None,
             cursor: Cursor::default(),
             unclaimed: String::new(),
@@ -201,7 +208,8 @@ impl Core {
             Stage::Prompting(_) => None,
         });
         let card = self.card.as_ref().and_then(|card| card.wants(self.owner.of("question")));
-        turn.into_iter().chain(card).collect()
+        let returned = self.returned.iter().map(Returned::wants);
+        turn.into_iter().chain(card).chain(returned).collect()
     }
 
     pub(crate) fn done(&mut self, number: Number, done: Done) {
@@ -212,14 +220,15 @@ impl Core {
             (Done::Lease(lease), _) => self.card_borrowed(number, lease),
             (Done::Setting(answer), Some(Stage::Setting(wanted, setting, way))) if *wanted == number => {
                 let (setting, way) = (setting.clone(), way.clone());
-                self.set(setting, &way, answer);
+                self.set(number, setting, &way, answer);
             }
             (Done::Setting(_), _) => {}
-            (Done::Quiet, _) if self.is_quiet() => {
-                self.ready();
-                self.tell_turn();
+            (Done::Quiet, _) => {
+                if !self.heard_before(number) && self.is_quiet() {
+                    self.ready();
+                    self.tell_turn();
+                }
             }
-            (Done::Quiet, _) => {}
         }
     }
 
@@ -244,6 +253,9 @@ impl Core {
     pub(crate) fn listen(&mut self, listens: bool) {
         if !std::mem::replace(&mut self.listens, listens) && listens {
             self.heard();
+        }
+        if !listens {
+            self.take_in_all();
         }
     }
 

@@ -87,6 +87,9 @@ pub enum RequestError {
     /// The agent is not in the directory any more.
     #[error("there is no such agent")]
     NoSuchAgent,
+    /// The runtime that the conversations were made in is gone, and nobody is left to do anything.
+    #[error("the conversation is closed")]
+    Closed,
     /// What can be chosen is known only in a session, and none is open.
     #[error("no session is open")]
     NoSession,
@@ -110,6 +113,7 @@ impl RequestError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSuchAgent => "no-such-agent",
+            Self::Closed => "conversation-closed",
             Self::NoSession => "no-session",
             Self::NotOffered { .. } => "not-offered",
             Self::Connect(error) => error.code(),

@@ -134,7 +134,7 @@
 //! | [`SendError::Empty`] | say something |
 //! | [`SendError::QueueFull`] | wait for an answer, or [stop](Conversation::stop) |
 //! | [`SendError::NoSuchAgent`] | the directory has it no more; what was said can still be read |
-//! | [`SendError::Closed`] | nothing: the runtime that the conversations were made in is gone |
+//! | [`SendError::Closed`], [`RequestError::Closed`] | nothing: the runtime that the conversations were made in is gone |
 //! | [`SendError::NoSuchMessage`], [`SendError::WasSent`], [`UnqueueError`] | look at the message as it is now |
 //! | [`RequestError`] | choose one of those that are offered; or what the agent or the connection says |
 //! | [`AnswerError::AlreadyResolved`] | nothing: take the question off the screen |

@@ -3,6 +3,8 @@
 //! Agents offer modes and models in three ways that overlap: as modes, as options of the session, and as a list of models
 //! that is no longer in the protocol.
 
+use std::mem::discriminant;
+
 use serde_json::Value;
 use sidekicks_acp::schema::{
     SessionConfigId, SessionConfigKind, SessionConfigOption, SessionConfigOptionCategory, SessionConfigOptionValue,
@@ -102,11 +104,21 @@ impl Setting {
         }
     }
 
+    /// Whether both are of one kind, so that the later one takes the place of the earlier.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Option(id, _), Self::Option(other, _)) => id == other,
+            _ => discriminant(self) == discriminant(other),
+        }
+    }
+
     /// What is to be done for this, where that is what the session offers.
     pub(crate) fn plan(&self, offered: Offered<'_>) -> Plan {
-        if self.is_so(offered) {
-            return Plan::Nothing;
-        }
+        if self.is_so(offered) { Plan::Nothing } else { self.request(offered) }
+    }
+
+    /// The same where it is not known what the session is at.
+    pub(crate) fn request(&self, offered: Offered<'_>) -> Plan {
         let others = self.others(offered);
         let by_option = |stands: &Stands, wanted: &str| {
             let option = offered.option_of(stands).filter(|option| choices(option).iter().any(|one| one == wanted))?;
@@ -297,9 +309,10 @@ pub(crate) fn in_mode(known: Option<&SessionModeState>, mode: SessionModeId) -> 
     modes
 }
 
-/// The mode that an agent confirms by a text, which is no part of an answer.
+/// The mode that an agent may confirm by this text: a line that says nothing else.
 pub(crate) fn confirmed_in_text(text: &str) -> Option<&str> {
-    text.strip_prefix("[MODE_UPDATE] ").map(str::trim)
+    let mode = text.strip_prefix("[MODE_UPDATE] ")?.trim();
+    (!mode.contains('\n')).then_some(mode)
 }
 
 #[cfg(test)]

@@ -107,6 +107,9 @@ async fn a_mode_is_confirmed_in_every_form() {
         (&with_modes, Says::Yes(vec![], vec![no.clone()]), doubted(r#"{"wanted":"ask","current":"off"}"#)),
         (&with_modes, Says::Yes(vec![], vec![option("auto")]), doubted(r#"{"wanted":"ask","current":"auto"}"#)),
         (&with_modes, Says::Yes(vec![mode_update("auto")], vec![]), doubted(r#"{"wanted":"ask","current":"auto"}"#)),
+        (&with_modes, Says::Yes(vec![no.clone()], vec![]), doubted(r#"{"wanted":"ask","current":"off"}"#)),
+        (&with_modes, Says::Yes(vec![no.clone()], vec![yes.clone()]), fine.clone()),
+        (&with_modes, Says::Yes(vec![], vec![mode_update("auto")]), doubted(r#"{"wanted":"ask","current":"auto"}"#)),
         (&with_modes, Says::Yes(vec![mode_update("auto")], vec![yes.clone()]), fine.clone()),
         (&with_modes, Says::No, vec!["m1 user not sent failed: mode-refused"]),
         (&with_options, Says::Yes(vec![], vec![]), fine.clone()),
@@ -345,4 +348,93 @@ async fn what_the_agent_refused_is_not_doubted_later() {
     talk.idle().await;
     let story = talk.story().await;
     assert_eq!(story, ["m3 user", "starting", "m4 agent", "answering", "m4.0 +Two.", "m4 agent end_turn", "idle"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mode_is_not_doubted_because_of_what_is_told_of_the_model() {
+    let offer =
+        |model: &str| json!([select("model", model, &["big", "small"]), select("mode", "auto", &["auto", "ask"])]);
+    let mut talk = configured(Some("ask"), Some("small"), async move |mut peer: Peer| {
+        peer.shake_hands().await;
+        let open = peer.expect("session/new").await;
+        peer.reply(&open, json!({"sessionId": "s1", "modes": modes(), "configOptions": offer("big")})).await;
+        let model = peer.expect("session/set_config_option").await;
+        peer.reply(&model, json!({"configOptions": offer("small")})).await;
+        let mode = peer.expect("session/set_mode").await;
+        // Of the model, and told so late that the mode was asked for meanwhile.
+        peer.update("s1", options_update(offer("small"))).await;
+        peer.reply(&mode, json!({})).await;
+        answers(&mut peer, "Hello.").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    let story = talk.story().await;
+    assert!(!story.iter().any(|word| word.contains("unconfirmed")), "{story:?}");
+    assert_eq!(&*talk.with.messages().modes.as_ref().unwrap().current_mode_id.0, "ask");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_option_that_the_agent_lists_as_it_was_is_doubted() {
+    let offer = || json!([select("mode", "auto", &["auto", "ask"])]);
+    let mut talk = configured(Some("ask"), None, async move |mut peer: Peer| {
+        peer.shake_hands().await;
+        let open = peer.expect("session/new").await;
+        peer.reply(&open, json!({"sessionId": "s1", "configOptions": offer()})).await;
+        let set = peer.expect("session/set_config_option").await;
+        peer.reply(&set, json!({"configOptions": offer()})).await;
+        answers(&mut peer, "Hello.").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    let story = talk.story().await;
+    assert!(story.contains(&"m3 mode-unconfirmed".to_owned()), "{story:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_looks_like_the_name_of_a_mode_is_an_answer() {
+    let cases = [
+        (json!({ "modes": modes() }), "[MODE_UPDATE] ask", None),
+        (json!({ "modes": modes() }), "[MODE_UPDATE] ask\n", None),
+        (json!({ "modes": modes() }), "[MODE_UPDATE] ask\nHere is more.", Some("auto")),
+        (json!({ "modes": modes() }), "[MODE_UPDATE] is what it writes.", Some("auto")),
+        (json!({ "modes": modes() }), "Now [MODE_UPDATE] ask", Some("auto")),
+        (json!({}), "[MODE_UPDATE] ask", Some("")),
+    ];
+    for (session, text, mode_of_an_answer) in cases {
+        let talk = talk(async move |mut peer: Peer| {
+            peer.shake_hands().await;
+            let open = peer.expect("session/new").await;
+            peer.reply(&open, common::with(json!({"sessionId": "s1"}), session)).await;
+            answers(&mut peer, text).await;
+            peer.farewell().await;
+        });
+        talk.with.send("Go").unwrap();
+        talk.idle().await;
+        let (answer, transcript) = (talk.answer(), talk.with.messages());
+        let mode = transcript.modes.as_ref().map_or("", |modes| &*modes.current_mode_id.0);
+        let told: Vec<_> = answer.parts.iter().map(common::part_word).collect();
+        match mode_of_an_answer {
+            Some(expected) => assert_eq!((mode, told), (expected, vec![format!("text {text}")]), "{text}"),
+            None => assert_eq!((mode, told), ("ask", vec![]), "{text}"),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_is_told_without_a_copy_of_what_was_said() {
+    let talk = configured(Some("yolo"), None, async |mut peer: Peer| {
+        peer.shake_hands().await;
+        let open = peer.expect("session/new").await;
+        peer.reply(&open, json!({"sessionId": "s1", "modes": modes()})).await;
+        peer.farewell().await;
+    });
+    let Talk { all: _all, with, .. } = talk; // Nobody subscribes.
+    with.send("1").unwrap();
+    let before = Arc::as_ptr(&with.messages());
+    within(with.idle()).await;
+    let after = with.messages();
+    assert_eq!(after.messages[0].error.as_ref().unwrap().code, "mode-refused");
+    assert!(std::ptr::eq(before, Arc::as_ptr(&after)), "the transcript was changed in place");
 }

@@ -60,7 +60,7 @@ impl Core {
             return;
         }
         let text = text_of(update);
-        if let Some(mode) = text.and_then(confirmed_in_text) {
+        if let Some(mode) = text.and_then(confirmed_in_text).filter(|mode| self.is_a_mode(mode)) {
             let modes = self.look(|known| in_mode(known.modes.as_ref(), SessionModeId::new(mode)));
             let modes = Some(Some(modes));
             return self.offered(Offer { modes, ..Offer::default() });

@@ -11,7 +11,7 @@ use crate::event::ResolvedBy;
 pub(super) struct Card {
     number: Number,
     connector: Arc<dyn Connector>,
-    lease: Option<Lease>,
+    pub(super) lease: Option<Lease>,
 }
 
 impl Card {

@@ -136,11 +136,13 @@ impl Core {
         self.tell_turn();
         self.end_session();
         self.closed = true;
+        self.take_in_all();
     }
 
     /// Nobody is left to wait for the agent: what is not over never will be.
     pub(crate) fn close(&mut self) {
         self.closed = true;
+        self.take_in_all();
         match self.turn.as_ref().map(|turn| &turn.stage) {
             Some(Stage::Prompting(_)) => self.fail(&CallError::Ended { end: End::Closed, sent: true }),
             Some(_) => {

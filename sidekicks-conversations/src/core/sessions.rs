@@ -12,7 +12,7 @@ use sidekicks_acp::{
 };
 use tokio::time::Instant;
 
-use super::confirm::Confirmation;
+use super::confirm::Confirmations;
 use super::{Core, Farewell, Number, Stage};
 use crate::event::{Event, Offer, ResolvedBy};
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub(super) struct Session {
     pub(super) models: Models,
     /// What it was asked to be.
     pub(super) asked: Wish,
-    pub(super) confirmations: Vec<Confirmation>,
+    pub(super) confirmations: Confirmations,
 }
 
 /// What an agent tells of a session that goes on: what was said is here already, so it is not heard again.
@@ -154,7 +154,7 @@ impl Core {
                     recall,
                     models: Models::default(),
                     asked: Wish::default(),
-                    confirmations: Vec::new(),
+                    confirmations: Confirmations::default(),
                 });
                 self.orders.follow = Some(Some((number, events)));
                 self.tell_turn();

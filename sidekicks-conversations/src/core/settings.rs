@@ -1,44 +1,17 @@
-//! Modes, models and options: asked for before a prompt, or in between on behalf of somebody who chose.
+//! Modes, models and options: asked of a session, and looked after.
 
-use std::sync::Arc;
+use sidekicks_acp::schema::SessionConfigOption;
+use sidekicks_acp::{CallError, Phase};
 
-use sidekicks_acp::schema::{SessionConfigOption, SessionId};
-use sidekicks_acp::{CallError, Connector, Generation, Phase};
-
-use super::confirm::Confirmation;
 use super::{Core, Number, Session, Stage, Turn};
 use crate::conversations::AgentProfile;
-use crate::error::RequestError;
 use crate::event::{Event, Offer};
 use crate::failure::Failure;
 use crate::transcript::Transcript;
 use crate::wish::{self, Models, Offered, Plan, Setting, Way, Wish};
 
-/// Something that somebody chose, on its way to a session that is open.
-pub(crate) struct Errand {
-    pub(crate) connector: Arc<dyn Connector>,
-    pub(crate) generation: Generation,
-    pub(crate) session: SessionId,
-    pub(crate) way: Way,
-    number: Number,
-    setting: Setting,
-}
-
 fn offered<'a>(transcript: &'a Transcript, models: &'a Models) -> Offered<'a> {
     Offered { modes: transcript.modes.as_ref(), options: &transcript.config_options, models }
-}
-
-impl Session {
-    /// It is asked for this.
-    fn is_asked_for(&mut self, setting: &Setting, offered: bool) {
-        self.is_not_asked_for(setting);
-        self.confirmations.push(Confirmation::of(setting, offered));
-    }
-
-    /// There is nothing to be confirmed: the agent said no, or nothing.
-    fn is_not_asked_for(&mut self, setting: &Setting) {
-        self.confirmations.retain(|known| !known.is_of(setting));
-    }
 }
 
 impl Core {
@@ -52,15 +25,11 @@ impl Core {
         self.tell_recall();
         let wish = self.wish(&profile);
         loop {
-            let Some(session @ Session { id: Some(_), .. }) = &mut self.session else { return };
-            let Some(setting) = wish.beyond(&session.asked) else { return self.prompt() };
-            let transcript = self.common.hub.transcript(&self.agent);
-            let offered = offered(&transcript, &session.models);
-            match setting.plan(offered) {
+            let Some(Session { id: Some(_), asked, .. }) = &self.session else { return };
+            let Some(setting) = wish.beyond(asked) else { return self.prompt() };
+            match self.plan(&setting) {
                 Plan::Ask(way) => {
-                    let known = setting.is_among(offered);
-                    session.is_asked_for(&setting, known);
-                    let number = self.number();
+                    let number = self.asks_for(&setting);
                     if let Some(turn) = &mut self.turn {
                         turn.stage = Stage::Setting(number, setting, way);
                     }
@@ -68,9 +37,45 @@ impl Core {
                 }
                 Plan::NotOffered(others) if setting.codes().is_some() => return self.refused(&setting, others, None),
                 // An option that a new session does not have any more.
-                Plan::NotOffered(_) | Plan::Nothing => session.asked.set(setting),
+                Plan::NotOffered(_) | Plan::Nothing => self.is_asked(setting),
             }
         }
+    }
+
+    /// What is to be done for this.
+    pub(super) fn plan(&self, setting: &Setting) -> Plan {
+        let unsure = self.session.as_ref().is_some_and(|session| session.confirmations.is_open(setting));
+        self.look_at_offer(|offered| if unsure { setting.request(offered) } else { setting.plan(offered) })
+    }
+
+    /// The agent is asked for this, under this number.
+    pub(super) fn asks_for(&mut self, setting: &Setting) -> Number {
+        let number = self.number();
+        if let Some(session) = &mut self.session {
+            let transcript = self.common.hub.transcript(&self.agent);
+            session.confirmations.ask(number, setting, offered(&transcript, &session.models));
+        }
+        number
+    }
+
+    /// There is nothing more to be asked of the session for this.
+    pub(super) fn is_asked(&mut self, setting: Setting) {
+        if let Some(session @ Session { id: Some(_), .. }) = &mut self.session {
+            session.asked.set(setting);
+        }
+    }
+
+    pub(super) fn look_at_offer<T>(&self, look: impl FnOnce(Offered<'_>) -> T) -> T {
+        let nothing = Models::default();
+        let models = self.session.as_ref().map_or(&nothing, |session| &session.models);
+        self.look(|transcript| look(offered(transcript, models)))
+    }
+
+    /// Whether the agent can be in a mode of this name, for all that is known.
+    pub(super) fn is_a_mode(&self, mode: &str) -> bool {
+        let mode = Setting::Mode(mode.to_owned());
+        self.session.as_ref().is_some_and(|session| session.confirmations.wants(&mode))
+            || self.look_at_offer(|offered| mode.is_among(offered))
     }
 
     /// What is wanted of the session: what somebody chose, and else what is configured. What is configured anew goes
@@ -83,37 +88,46 @@ impl Core {
         }
         self.configured = Some(now.clone());
         let Wish { mode, model, options } = self.chosen.clone();
-        Wish { mode: mode.or(now.mode), model: model.or(now.model), options }
+        let mut wish = Wish { mode: mode.or(now.mode), model: model.or(now.model), options };
+        self.choices.iter().for_each(|(_, setting)| wish.set(setting.clone()));
+        wish
     }
 
     /// The agent answered what it was asked for before the prompt.
-    pub(super) fn set(&mut self, setting: Setting, way: &Way, answer: Result<Vec<SessionConfigOption>, CallError>) {
+    pub(super) fn set(
+        &mut self,
+        number: Number,
+        setting: Setting,
+        way: &Way,
+        answer: Result<Vec<SessionConfigOption>, CallError>,
+    ) {
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Opening;
-        if let (Err(_), Some(session)) = (&answer, &mut self.session) {
-            session.is_not_asked_for(&setting);
-        }
         let refused = |error: &CallError| matches!(error, CallError::Agent(error) if !error.login_required());
         match answer {
-            Ok(options) => self.was_set(setting, way, options),
-            Err(error) if refused(&error) && setting.codes().is_some() => {
-                let others = self.others(&setting);
-                return self.refused(&setting, others, Some(&error));
-            }
-            Err(error) if refused(&error) => {
+            Ok(options) => self.was_set(number, setting, way, options),
+            Err(error) => {
+                self.was_not_set(number, &error);
+                if !refused(&error) {
+                    return self.call_failed(&error, Phase::Open);
+                }
+                if setting.codes().is_some() {
+                    let others = self.look_at_offer(|offered| setting.others(offered));
+                    return self.refused(&setting, others, Some(&error));
+                }
                 // An option that somebody chose in a session that is gone is worth no more than a try.
-                self.session.iter_mut().for_each(|session| session.asked.set(setting.clone()));
+                self.is_asked(setting);
             }
-            Err(error) => return self.call_failed(&error, Phase::Open),
         }
         self.tell_turn();
     }
 
     /// The session is to be so from here on, and the agent says yes.
-    fn was_set(&mut self, setting: Setting, way: &Way, answer: Vec<SessionConfigOption>) {
+    pub(super) fn was_set(&mut self, number: Number, setting: Setting, way: &Way, answer: Vec<SessionConfigOption>) {
         let transcript = self.common.hub.transcript(&self.agent);
         let Some(session) = &mut self.session else { return };
-        let told = session.confirmations.iter().any(|known| known.is_of(&setting) && known.was_told());
+        let told = session.confirmations.yes(number, &setting);
+        session.confirmations.hear(Offered { modes: None, options: &answer, models: &Models::default() });
         let (mut offer, mut options) = (Offer::default(), transcript.config_options.clone());
         match way {
             Way::Option(..) if !answer.is_empty() => options = answer,
@@ -128,36 +142,35 @@ impl Core {
         if options != transcript.config_options {
             offer.config_options = Some(options);
         }
-        session.asked.set(setting);
-        drop(transcript);
-        if matches!(way, Way::Option(..)) {
-            self.hear_confirmations(&offer);
+        if !session.confirmations.is_open(&setting) {
+            session.asked.set(setting); // Otherwise it was asked for something else since.
         }
+        drop(transcript);
         if offer != Offer::default() {
             self.publish(Event::AgentChanged { agent: self.agent.clone(), offer });
         }
     }
 
+    /// Only an agent that says no is sure not to have done it.
+    pub(super) fn was_not_set(&mut self, number: Number, error: &CallError) {
+        if let (CallError::Agent(_), Some(session)) = (error, &mut self.session) {
+            session.confirmations.no(number);
+        }
+    }
+
     /// The agent told what it is at.
     pub(super) fn hear_confirmations(&mut self, offer: &Offer) {
-        let Some(Session { confirmations, .. }) = &mut self.session else { return };
-        let nothing = Models::default();
-        let told = Offered {
-            modes: offer.modes.as_ref().and_then(Option::as_ref),
-            options: offer.config_options.as_deref().unwrap_or_default(),
-            models: &nothing,
-        };
-        for confirmation in confirmations {
-            if let Some(current) = confirmation.setting().current(told) {
-                confirmation.said(current);
-            }
+        let modes = offer.modes.as_ref().and_then(Option::as_ref);
+        let options = offer.config_options.as_deref().unwrap_or_default();
+        if let Some(session) = &mut self.session {
+            session.confirmations.hear(Offered { modes, options, models: &Models::default() });
         }
     }
 
     /// The agent begins to answer: by now it has said what there was to say of its mode.
     pub(super) fn judge_confirmations(&mut self) {
-        let confirmations = self.session.as_mut().map(|session| std::mem::take(&mut session.confirmations));
-        for (code, params) in confirmations.into_iter().flatten().filter_map(Confirmation::doubt) {
+        let doubts = self.session.as_mut().map(|session| session.confirmations.judge());
+        for (code, params) in doubts.into_iter().flatten() {
             self.say(code, params);
         }
     }
@@ -167,73 +180,5 @@ impl Core {
         let Some((code, _)) = setting.codes() else { return };
         self.chosen.unset(setting); // The next turn is had as it is configured.
         self.fail_before_prompt(Failure::of_refusal(code, setting.wanted(), others, error));
-    }
-
-    fn others(&self, setting: &Setting) -> Vec<String> {
-        let models = self.session.as_ref().map(|session| session.models.clone()).unwrap_or_default();
-        self.look(|transcript| setting.others(offered(transcript, &models)))
-    }
-
-    // Somebody chooses.
-
-    /// Somebody chose this. Where no session is open, it is kept for the next one.
-    pub(crate) fn choose(&mut self, setting: Setting) -> Result<Option<Errand>, RequestError> {
-        let profile = self.common.directory.find(&self.agent).ok_or(RequestError::NoSuchAgent)?;
-        let transcript = self.common.hub.transcript(&self.agent);
-        let nothing = Models::default();
-        let models = self.session.as_ref().map_or(&nothing, |session| &session.models);
-        let offered = offered(&transcript, models);
-        let setting = setting.of_what_it_stands_for(offered);
-        let open = self.session.as_ref().and_then(|session| Some((session, session.id.clone()?)));
-        let Some((session, id)) = open else {
-            // Of a model it may be known only then whether it is offered.
-            return match setting.plan(offered) {
-                Plan::NotOffered(offered) if !matches!(setting, Setting::Model(_)) => {
-                    Err(not_offered(setting, offered))
-                }
-                _ => {
-                    self.chosen.set(setting);
-                    Ok(None)
-                }
-            };
-        };
-        match setting.plan(offered) {
-            Plan::Ask(way) => {
-                let (generation, number) = (session.generation, session.number);
-                let known = setting.is_among(offered);
-                self.session.iter_mut().for_each(|session| session.is_asked_for(&setting, known));
-                Ok(Some(Errand { connector: profile.connector, generation, session: id, way, number, setting }))
-            }
-            Plan::NotOffered(offered) => Err(RequestError::NotOffered { offered }),
-            Plan::Nothing => {
-                self.session.iter_mut().for_each(|session| session.asked.set(setting.clone()));
-                self.chosen.set(setting);
-                Ok(None)
-            }
-        }
-    }
-
-    /// The agent did not do what somebody chose.
-    pub(crate) fn did_not_choose(&mut self, errand: &Errand) {
-        if let Some(session) = self.session.as_mut().filter(|session| session.number == errand.number) {
-            session.is_not_asked_for(&errand.setting);
-        }
-    }
-
-    /// The agent did what somebody chose, or is gone: then the next session is asked for it.
-    pub(crate) fn chose(&mut self, errand: Errand, answer: Option<Vec<SessionConfigOption>>) {
-        self.chosen.set(errand.setting.clone());
-        if let Some(answer) = answer
-            && self.session.as_ref().is_some_and(|session| session.number == errand.number)
-        {
-            self.was_set(errand.setting, &errand.way, answer);
-        }
-    }
-}
-
-fn not_offered(setting: Setting, offered: Vec<String>) -> RequestError {
-    match setting {
-        Setting::Option(..) if offered.is_empty() => RequestError::NoSession,
-        _ => RequestError::NotOffered { offered },
     }
 }
