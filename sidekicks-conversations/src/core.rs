@@ -6,6 +6,7 @@ mod choices;
 mod confirm;
 mod forget;
 mod notices;
+mod offers;
 pub(crate) mod owner;
 mod person;
 mod sessions;

@@ -89,6 +89,7 @@ impl Cursor {
             Ok(SessionUpdate::ToolCall(_)) => self.tool_call(transcript, &update.raw.to_value(), Mention::Call),
             Ok(SessionUpdate::ToolCallUpdate(_)) => self.tool_call(transcript, &update.raw.to_value(), Mention::Update),
             Ok(SessionUpdate::Plan(_)) => self.plan(transcript, &update.raw.to_value()),
+            Ok(SessionUpdate::UsageUpdate(usage)) if transcript.usage.as_ref() == Some(usage) => Vec::new(),
             Ok(SessionUpdate::UsageUpdate(usage)) => {
                 vec![Event::UsageChanged { agent: transcript.agent.clone(), usage: Some(usage.clone()) }]
             }
@@ -199,7 +200,11 @@ impl Cursor {
             priority: word(&entry["priority"], "medium"),
             status: word(&entry["status"], "pending"),
         });
-        vec![whole(&transcript.agent, &message.id, index, Part::Plan { entries: entries.collect() })]
+        let plan = Part::Plan { entries: entries.collect() };
+        if message.parts.get(index) == Some(&plan) {
+            return Vec::new();
+        }
+        vec![whole(&transcript.agent, &message.id, index, plan)]
     }
 
     /// What this version does not know is kept in the message. An update takes the place of the one before it that is of

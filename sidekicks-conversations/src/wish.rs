@@ -302,6 +302,21 @@ pub(crate) fn put(options: &mut [SessionConfigOption], id: &SessionConfigId, val
     }
 }
 
+/// The mode that the option for it is set to, where there is one.
+pub(crate) fn mode_of(options: &[SessionConfigOption]) -> Option<SessionModeId> {
+    let offered = Offered { modes: None, options, models: &Models::default() };
+    offered.chosen(&MODE).map(SessionModeId::new)
+}
+
+/// Takes `mode` as what the option for it is set to, where it is one of its choices.
+pub(crate) fn put_mode(options: &mut [SessionConfigOption], mode: &SessionModeId) {
+    let offered = Offered { modes: None, options, models: &Models::default() };
+    let option = offered.option_of(&MODE).filter(|option| choices(option).iter().any(|one| *one == *mode.0));
+    if let Some(id) = option.map(|option| option.id.clone()) {
+        put(options, &id, &(&*mode.0).into());
+    }
+}
+
 /// What is known of the modes, with this one as the one that the session is in.
 pub(crate) fn in_mode(known: Option<&SessionModeState>, mode: SessionModeId) -> SessionModeState {
     let mut modes = known.cloned().unwrap_or_else(|| SessionModeState::new(mode.clone(), Vec::new()));

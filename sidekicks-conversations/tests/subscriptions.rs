@@ -195,9 +195,9 @@ async fn who_falls_behind_by_much_gets_a_reset_though_it_is_few() {
 async fn what_an_agent_offers_weighs_too() {
     let talk = talk(async |mut peer: Peer| {
         ready(&mut peer).await;
-        let commands = json!([{"name": "c", "description": "x".repeat(1 << 20)}]);
-        let offer = json!({"sessionUpdate": "available_commands_update", "availableCommands": commands});
-        common::updates(&mut peer, vec![offer; 20]).await;
+        let commands = |at: usize| json!([{"name": format!("c{at}"), "description": "x".repeat(1 << 20)}]);
+        let offer = |at| json!({"sessionUpdate": "available_commands_update", "availableCommands": commands(at)});
+        common::updates(&mut peer, (0..20).map(offer)).await;
         peer.farewell().await;
     });
     let mut slow = talk.all.subscribe();

@@ -88,12 +88,6 @@ impl Core {
         }
     }
 
-    /// The agent tells of what it offers.
-    fn offered(&mut self, offer: Offer) {
-        self.hear_confirmations(&offer);
-        self.publish(Event::AgentChanged { agent: self.agent.clone(), offer });
-    }
-
     fn asked(&mut self, request: PermissionRequest) {
         let answer = match &self.turn {
             Some(Turn { cancelled: true, .. }) => return, // Dropping it answers "cancelled".

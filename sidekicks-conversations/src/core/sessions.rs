@@ -13,8 +13,9 @@ use sidekicks_acp::{
 use tokio::time::Instant;
 
 use super::confirm::Confirmations;
+use super::offers::Told;
 use super::{Core, Farewell, Number, Stage};
-use crate::event::{Event, Offer, ResolvedBy};
+use crate::event::ResolvedBy;
 use crate::failure::Failure;
 use crate::wish::{Models, Wish};
 
@@ -29,6 +30,7 @@ pub(super) struct Session {
     /// `None` until it is opened.
     pub(super) id: Option<SessionId>,
     pub(super) recall: Recall,
+    pub(super) told: Told,
     pub(super) models: Models,
     /// What it was asked to be.
     pub(super) asked: Wish,
@@ -152,6 +154,7 @@ impl Core {
                     request,
                     id: None,
                     recall,
+                    told: Told::default(),
                     models: Models::default(),
                     asked: Wish::default(),
                     confirmations: Confirmations::default(),
@@ -168,7 +171,7 @@ impl Core {
         session.id = Some(opened.id.clone());
         session.models = Models::told(&opened.raw.to_value());
         let origin = session.request.origin.clone();
-        self.tell_offer(&opened, &origin);
+        self.tell_opened(&opened, &origin);
         if origin == SessionOrigin::New && self.memory.take().is_some() {
             self.say("agent-restarted", Map::new());
         }
@@ -205,27 +208,6 @@ impl Core {
         // It was to remember, and cannot.
         let again = session.again();
         self.open(session.generation, session.connector, session.connection, again);
-    }
-
-    /// Tells what of a session differs from what is known. What belonged to the one before is there no more.
-    fn tell_offer(&self, session: &OpenedSession, origin: &SessionOrigin) {
-        let goes_on = *origin != SessionOrigin::New;
-        // One that goes on keeps what its answer leaves out: it was told before, or in the replay.
-        let (modes, options) = (session.modes.is_some() || !goes_on, !session.config_options.is_empty() || !goes_on);
-        let offer = self.look(|known| Offer {
-            // The agent tells its commands after the opening.
-            commands: (!goes_on && !known.commands.is_empty()).then(Vec::new),
-            modes: (modes && known.modes != session.modes).then(|| session.modes.clone()),
-            config_options: (options && known.config_options != session.config_options)
-                .then(|| session.config_options.clone()),
-            title: (!goes_on && known.title.is_some()).then_some(None),
-        });
-        if offer != Offer::default() {
-            self.publish(Event::AgentChanged { agent: self.agent.clone(), offer });
-        }
-        if !goes_on && self.look(|known| known.usage.is_some()) {
-            self.publish(Event::UsageChanged { agent: self.agent.clone(), usage: None });
-        }
     }
 
     /// The agent may have been told something: this is the session that remembers it.

@@ -5,7 +5,7 @@ use sidekicks_acp::{CallError, Phase};
 
 use super::{Core, Number, Session, Stage, Turn};
 use crate::conversations::AgentProfile;
-use crate::event::{Event, Offer};
+use crate::event::Offer;
 use crate::failure::Failure;
 use crate::transcript::Transcript;
 use crate::wish::{self, Models, Offered, Plan, Setting, Way, Wish};
@@ -44,7 +44,9 @@ impl Core {
 
     /// What is to be done for this.
     pub(super) fn plan(&self, setting: &Setting) -> Plan {
-        let unsure = self.session.as_ref().is_some_and(|session| session.confirmations.is_open(setting));
+        let unsure = self.session.as_ref().is_some_and(|session| {
+            session.confirmations.is_open(setting) || (session.id.is_some() && !session.told.knows(setting))
+        });
         self.look_at_offer(|offered| if unsure { setting.request(offered) } else { setting.plan(offered) })
     }
 
@@ -128,27 +130,26 @@ impl Core {
         let Some(session) = &mut self.session else { return };
         let told = session.confirmations.yes(number, &setting);
         session.confirmations.hear(Offered { modes: None, options: &answer, models: &Models::default() });
-        let (mut offer, mut options) = (Offer::default(), transcript.config_options.clone());
+        let mut offer = Offer::default();
         match way {
-            Way::Option(..) if !answer.is_empty() => options = answer,
+            Way::Option(..) if !answer.is_empty() => offer.config_options = Some(answer),
             _ if told => {} // It told itself what is so.
-            Way::Option(id, value) => wish::put(&mut options, id, value),
+            Way::Option(id, value) => {
+                let mut options = transcript.config_options.clone();
+                wish::put(&mut options, id, value);
+                offer.config_options = Some(options);
+            }
             Way::Mode(mode) => {
-                let modes = transcript.modes.as_ref().filter(|modes| modes.current_mode_id != *mode);
+                let modes = transcript.modes.as_ref();
                 offer.modes = modes.map(|modes| Some(wish::in_mode(Some(modes), mode.clone())));
             }
             Way::Model(model) => session.models.set(model),
-        }
-        if options != transcript.config_options {
-            offer.config_options = Some(options);
         }
         if !session.confirmations.is_open(&setting) {
             session.asked.set(setting); // Otherwise it was asked for something else since.
         }
         drop(transcript);
-        if offer != Offer::default() {
-            self.publish(Event::AgentChanged { agent: self.agent.clone(), offer });
-        }
+        self.tell_offer(offer);
     }
 
     /// Only an agent that says no is sure not to have done it.

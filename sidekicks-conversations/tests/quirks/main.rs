@@ -18,7 +18,7 @@ mod turns;
 use std::fs;
 use std::path::Path;
 
-use table::{Held, NOT_YET, QUIRKS};
+use table::{Held, QUIRKS};
 
 #[test]
 fn each_quirk_is_held_by_tests_that_are_there() {
@@ -34,9 +34,6 @@ fn each_quirk_is_held_by_tests_that_are_there() {
                 }
             }
         }
-    }
-    for (number, test) in NOT_YET {
-        assert_eq!(is_ignored(test), Some(true), "{number}: {test} is run, so it belongs to those that hold it");
     }
 }
 

@@ -98,7 +98,6 @@ async fn a_mode_that_is_offered_in_two_ways_may_be_confirmed_in_either() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "a mode and the option that stands for it are kept apart: where an agent tells one, the other stays as it was"]
 async fn a_mode_is_the_same_in_both_ways_in_which_it_is_offered() {
     for (before, after) in confirmations() {
         let (talk, _) = in_mode_ask(before.clone(), after.clone()).await;
@@ -107,7 +106,6 @@ async fn a_mode_is_the_same_in_both_ways_in_which_it_is_offered() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "after a confirmation by an option the mode before counts as the current one, and nothing is sent"]
 async fn one_can_go_back_from_a_mode_however_it_was_confirmed() {
     for (before, after) in confirmations() {
         let (talk, asked) = in_mode_ask(before.clone(), after.clone()).await;
@@ -117,7 +115,6 @@ async fn one_can_go_back_from_a_mode_however_it_was_confirmed() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "where the answer tells no modes those of the process before count, and the mode is not set again"]
 async fn a_session_that_goes_on_in_a_new_process_is_set_up_again() {
     // Its answer tells nothing of modes and models; the process has begun in those that it always begins in.
     for capabilities in [json!({"sessionCapabilities": {"resume": {}}}), json!({"loadSession": true})] {
@@ -153,7 +150,6 @@ async fn a_session_that_goes_on_in_a_new_process_is_set_up_again() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "what is told again as it was is an event each time"]
 async fn what_is_told_again_is_no_change() {
     let commands = json!({"sessionUpdate": "available_commands_update", "availableCommands":
         [{"name": "init", "description": "Begin"}]});

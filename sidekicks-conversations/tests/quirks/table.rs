@@ -58,6 +58,7 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
             "settings::mode_and_model_are_set_once_and_again_where_they_change",
             "settings::what_is_not_offered_is_refused_before_anything_is_said",
             "settings::a_mode_is_confirmed_in_every_form",
+            "quirks/settings::a_session_that_goes_on_in_a_new_process_is_set_up_again",
         ]),
     ),
     (
@@ -66,6 +67,7 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
         By(&[
             "src/wish::each_agent_is_asked_in_the_way_that_it_offers",
             "quirks/settings::a_mode_that_is_offered_in_two_ways_may_be_confirmed_in_either",
+            "quirks/settings::a_mode_is_the_same_in_both_ways_in_which_it_is_offered",
         ]),
     ),
     (
@@ -74,6 +76,8 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
         By(&[
             "settings::a_mode_is_confirmed_in_every_form",
             "quirks/settings::a_mode_that_is_offered_in_two_ways_may_be_confirmed_in_either",
+            "quirks/settings::one_can_go_back_from_a_mode_however_it_was_confirmed",
+            "quirks/settings::what_is_told_again_is_no_change",
         ]),
     ),
     (
@@ -97,6 +101,8 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
             "restarts::a_session_that_is_loaded",
             "sessions::an_agent_remembers_or_is_said_not_to",
             "sessions::what_is_told_again_is_no_late_word_of_the_last_turn",
+            "replay/unrecorded::a_replay_may_go_on_after_the_answer",
+            "replay/unrecorded::one_that_resumes_may_tell_everything_again",
         ]),
     ),
     (28, "a session has one owner", By(&["sessions::an_agent_remembers_or_is_said_not_to"])),
@@ -263,12 +269,4 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
             "quirks/sessions::a_session_that_cannot_be_closed_is_let_go_of",
         ]),
     ),
-];
-
-/// What is not right yet: tests that show what would be, and are ignored until it is. Then they belong above.
-pub(crate) const NOT_YET: &[(u8, &str)] = &[
-    (22, "quirks/settings::a_session_that_goes_on_in_a_new_process_is_set_up_again"),
-    (23, "quirks/settings::a_mode_is_the_same_in_both_ways_in_which_it_is_offered"),
-    (24, "quirks/settings::one_can_go_back_from_a_mode_however_it_was_confirmed"),
-    (24, "quirks/settings::what_is_told_again_is_no_change"),
 ];

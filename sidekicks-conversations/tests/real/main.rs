@@ -169,7 +169,6 @@ async fn opencode() {
 }
 
 #[tokio::test]
-#[ignore = "what an option says of the mode does not reach the modes, see the replay test"]
 async fn codex_acp() {
     let (allowed, refused) =
         ("agent[text thought tool:completed text] end_turn", Some("agent[text tool:failed] cancelled"));

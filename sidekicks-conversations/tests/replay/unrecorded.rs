@@ -112,7 +112,6 @@ async fn confirmed_by_the_option() -> (String, Vec<Value>) {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "what an option says of the mode does not reach the modes, which go before the option"]
 async fn a_mode_may_be_confirmed_by_the_option_that_stands_for_it() {
     let (shown, asked) = confirmed_by_the_option().await;
     assert_eq!((shown.as_str(), asked), ("read-only", vec![json!("read-only"), json!("agent")]));
