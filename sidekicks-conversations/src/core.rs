@@ -12,6 +12,7 @@ mod person;
 mod sessions;
 mod settings;
 mod telling;
+mod time;
 mod tools;
 mod turns;
 
@@ -36,6 +37,7 @@ pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
 use sessions::{Memory, Session};
+use time::{Heard, Late};
 use tools::Failing;
 
 /// The state of one conversation. Everything that is seen of it goes through the hub.
@@ -106,15 +108,6 @@ enum Stage {
     Prompting(PromptId),
 }
 
-/// When something came of the agent last.
-struct Heard {
-    at: Instant,
-    /// The same by the clock, in milliseconds since the Unix epoch.
-    clock: u64,
-    /// That nothing came since was told.
-    told: bool,
-}
-
 /// Names something that is waited for, or a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Number(u64);
@@ -150,13 +143,6 @@ pub(crate) struct Orders {
     pub(crate) follow: Option<Option<(Number, SessionEvents)>>,
     /// Sessions to take leave of.
     pub(crate) farewells: Vec<Farewell>,
-}
-
-/// Finished messages that were added to since: each is told as a whole once nothing more comes.
-#[derive(Default)]
-struct Late {
-    messages: Vec<MessageId>,
-    due: Option<Instant>,
 }
 
 impl Core {
@@ -250,36 +236,6 @@ impl Core {
         std::mem::take(&mut self.orders)
     }
 
-    /// Whether what the agent says is heard now, or left where it is until those who follow have room for it.
-    pub(crate) fn listen(&mut self, listens: bool) {
-        if !std::mem::replace(&mut self.listens, listens) && listens {
-            self.heard();
-        }
-        if !listens {
-            self.take_in_all();
-        }
-    }
-
-    pub(crate) fn deadline(&self) -> Option<Instant> {
-        let cancelled = self.turn.as_ref().and_then(|turn| turn.deadline);
-        cancelled.into_iter().chain(self.late.due).chain(self.silent_from()).min()
-    }
-
-    pub(crate) fn passed(&mut self, now: Instant) {
-        if self.late.due.is_some_and(|due| due <= now) {
-            self.tell_late();
-        }
-        if self.silent_from().is_some_and(|silent| silent <= now)
-            && let Some(turn) = &mut self.turn
-        {
-            turn.heard.told = true;
-            self.tell_turn();
-        }
-        if self.turn.as_ref().and_then(|turn| turn.deadline).is_some_and(|deadline| deadline <= now) {
-            self.condemn();
-        }
-    }
-
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
@@ -291,29 +247,6 @@ impl Core {
     /// Whether the agent is to end its turn.
     pub(crate) fn is_stopping(&self) -> bool {
         self.turn.as_ref().is_some_and(|turn| turn.cancelled)
-    }
-
-    /// When it is to be told that nothing comes, if that was not told already. Who waits for the person is not silent, nor
-    /// who is not listened to.
-    fn silent_from(&self) -> Option<Instant> {
-        let turn = self.turn.as_ref()?;
-        let works = matches!(turn.stage, Stage::Prompting(_)) && !turn.cancelled && self.questions.is_empty();
-        if works && self.listens && !turn.heard.told {
-            turn.heard.at.checked_add(self.common.options.silence)
-        } else {
-            None
-        }
-    }
-
-    /// Something came of the agent, or it may go on.
-    fn heard(&mut self) {
-        let clock = self.common.now();
-        if let Some(turn) = self.turn.as_mut().filter(|turn| matches!(turn.stage, Stage::Prompting(_))) {
-            let told = std::mem::replace(&mut turn.heard, Heard { at: Instant::now(), clock, told: false }).told;
-            if told {
-                self.tell_turn();
-            }
-        }
     }
 
     fn number(&mut self) -> Number {
