@@ -202,7 +202,8 @@ impl Conversation {
     pub(crate) fn forget(&self) {
         self.with_core(Core::forget);
         if self.open().is_err() {
-            drop(self.shared.core().orders()); // Nobody is left to take leave, or to be waited for.
+            let orders = self.shared.core().orders();
+            drop(orders); // Nobody is left to take leave, or to be waited for.
         }
     }
 

@@ -270,8 +270,8 @@ impl Conversations {
     /// questions are answered "cancelled", and each conversation is told as [removed](Transcript::removed).
     ///
     /// All that is so once this was polled first; what an agent still says is heard by nobody. It then waits until no agent
-    /// works for what is forgotten, at most for [`Options::cancel_timeout`] (and, with agents that can close a session, for
-    /// that): one that does not obey is stopped. Cancel-safe: dropping the future only ends the waiting.
+    /// works for what is forgotten, at most for [`Options::cancel_timeout`], and for as long again until it has closed the
+    /// session where it can: one that does not end its turn is stopped. Cancel-safe: dropping the future only ends the waiting.
     ///
     /// [`Conversation`]s that are held stay valid, and empty. What is sent to them begins the conversation anew. To open
     /// another file: change the directory, forget, then stop the agents that are in it no more. What is sent in between is

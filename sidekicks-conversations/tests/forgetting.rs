@@ -255,3 +255,19 @@ async fn what_is_sent_meanwhile_waits_for_the_old_turn_and_not_for_itself() {
         "who waits for a lease of their own waits for ever: {owners:?}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_never_closes_a_session_is_not_waited_for() {
+    let talk = talk(async |mut peer: Peer| {
+        peer.shake_hands_with(json!({"sessionCapabilities": {"close": {}}})).await;
+        peer.open("s1").await;
+        answers(&mut peer, "Hello.").await;
+        peer.expect("session/close").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    let begun = tokio::time::Instant::now();
+    within(talk.all.forget()).await;
+    assert_eq!(begun.elapsed().as_secs(), 10, "for as long as for the end of a turn");
+}

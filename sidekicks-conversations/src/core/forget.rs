@@ -65,7 +65,7 @@ impl Farewell {
     }
 
     /// Waits for the end of the turn, if one runs; condemns an agent that does not end it in time, and else closes the
-    /// session, where the agent offers that.
+    /// session, where the agent offers that. Each takes as long as `patience` at most.
     pub(crate) async fn take(self, mut events: Option<SessionEvents>, patience: Duration) {
         let Self { connection, session, turn, .. } = self;
         // The lease is held until all is done.
@@ -79,7 +79,7 @@ impl Farewell {
             None => None,
         };
         let close = async {
-            let _ = connection.close_session(&session).await;
+            let _ = timeout(patience, connection.close_session(&session)).await;
         };
         // Read on meanwhile, so that nothing waits for us.
         let rest = async {
