@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) changed: Notify,
     runtime: Handle,
     busy: watch::Receiver<bool>,
+    /// Told once the core is closed.
+    pub(crate) closed: watch::Sender<bool>,
 }
 
 /// Is gone when the last handle is.
@@ -47,6 +49,7 @@ struct Handles(Arc<Shared>);
 impl Drop for Handles {
     fn drop(&mut self) {
         self.0.core().leave();
+        self.0.closed.send_replace(true);
         self.0.changed.notify_one();
     }
 }
@@ -55,7 +58,9 @@ impl Conversation {
     pub(crate) fn begin(agent: AgentName, common: Arc<Common>, runtime: &Handle) -> Self {
         let (busy_sender, busy) = watch::channel(false);
         let core = Mutex::new(Core::new(agent.clone(), Arc::clone(&common), busy_sender));
-        let shared = Arc::new(Shared { common, agent, core, changed: Notify::new(), runtime: runtime.clone(), busy });
+        let (changed, runtime) = (Notify::new(), runtime.clone());
+        let closed = watch::Sender::new(false);
+        let shared = Arc::new(Shared { common, agent, core, changed, runtime: runtime.clone(), busy, closed });
         runtime.spawn(task::run(Arc::clone(&shared)));
         Self { _handles: Arc::new(Handles(Arc::clone(&shared))), shared }
     }
@@ -218,9 +223,14 @@ impl Conversation {
     }
 }
 
-/// Asks the agent for what somebody chose, and tells the conversation what came of it.
+/// Asks the agent for what somebody chose, and tells the conversation what came of it, unless that is closed meanwhile.
 async fn see_through(shared: Arc<Shared>, errand: Errand) -> Result<(), RequestError> {
-    let outcome = ask(&shared, &errand).await;
+    let mut closed = shared.closed.subscribe();
+    let outcome = tokio::select! {
+        biased;
+        outcome = ask(&shared, &errand) => outcome,
+        _ = closed.wait_for(|closed| *closed) => return Err(RequestError::Closed),
+    };
     let result = outcome.as_ref().map(drop).map_err(Clone::clone);
     let heard = shared.core().returned(errand, outcome);
     shared.changed.notify_one();

@@ -33,7 +33,8 @@ pub enum SendError {
     /// The agent is not in the directory any more.
     #[error("there is no such agent")]
     NoSuchAgent,
-    /// The runtime that the conversations were made in is gone, and nobody is left to do anything.
+    /// The runtime that the conversations were made in is gone, or the program's own code panicked in it: nobody is left to
+    /// do anything.
     #[error("the conversation is closed")]
     Closed,
     /// There is no message of this id that could be sent again.

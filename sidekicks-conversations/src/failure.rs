@@ -8,6 +8,8 @@ use serde_json::Value;
 use sidekicks_acp::schema::AuthMethod;
 use sidekicks_acp::{AgentError, CallError, ConnectError, End, ExitStatus, Phase, StartError, StartFailure};
 
+use crate::limits::readable;
+
 /// What went wrong with a message: everything that the crates below knew of it.
 ///
 /// Texts of the agent (`message`, `stderr`, `data`) may hold control characters.
@@ -97,7 +99,11 @@ impl Failure {
     pub(crate) fn of_refusal(code: &str, wanted: String, offered: Vec<String>, error: Option<&CallError>) -> Self {
         let this = match error {
             Some(error) => Self::of_call(error, Phase::Open),
-            None => Self::because(code, &wanted, Phase::Open, false),
+            None if offered.is_empty() => Self::because(code, format!("{wanted:?} is not offered"), Phase::Open, false),
+            None => {
+                let others = offered.join(", ");
+                Self::because(code, format!("{wanted:?} is not offered, but {others}"), Phase::Open, false)
+            }
         };
         Self { code: code.to_owned(), wanted: Some(wanted), offered: Some(offered), ..this }
     }
@@ -145,7 +151,7 @@ impl Failure {
 
     fn with_agent(self, error: &AgentError) -> Self {
         let methods = error.login_required().then(|| error.methods.clone());
-        Self { rpc_code: Some(error.code), data: error.data.clone(), methods, ..self }
+        Self { rpc_code: Some(error.code), data: error.data.clone().map(readable), methods, ..self }
     }
 
     fn with_end(self, end: &End) -> Self {

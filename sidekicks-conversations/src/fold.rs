@@ -22,6 +22,8 @@ pub(crate) struct Cursor {
     message: Option<MessageId>,
     /// The protocol's id of the message that the last fragment belonged to.
     fragment_of: Option<Arc<str>>,
+    /// Where in the message those parts are that are replaced, and are no tools.
+    places: HashMap<String, usize>,
     /// The tools of the session.
     tools: HashMap<String, Known>,
 }
@@ -52,6 +54,7 @@ impl Cursor {
     pub(crate) fn begin(&mut self, message: MessageId) {
         self.message = Some(message);
         self.fragment_of = None;
+        self.places.clear();
     }
 
     /// Whether there is a message that something can be added to.
@@ -192,7 +195,7 @@ impl Cursor {
     /// A message has one plan, which is replaced wherever it stands.
     fn plan(&mut self, transcript: &Transcript, update: &Value) -> Vec<Event> {
         let Some(message) = self.target(transcript) else { return Vec::new() };
-        let index = message.parts.iter().position(|part| part.kind() == PartKind::Plan).unwrap_or(message.parts.len());
+        let index = self.place(message, "plan".to_owned());
         let word = |value: &Value, default: &str| value.as_str().unwrap_or(default).to_owned();
         let entries = update["entries"].as_array().map(Vec::as_slice).unwrap_or_default();
         let entries = entries.iter().map(|entry| PlanEntry {
@@ -212,12 +215,16 @@ impl Cursor {
     fn other(&mut self, transcript: &Transcript, raw: Value) -> Vec<Event> {
         let Some(message) = self.target(transcript) else { return Vec::new() };
         let word = raw["sessionUpdate"].as_str().unwrap_or_default().to_owned();
-        let replaces = |part: &Part| match part {
-            Part::Other(other) => !word.ends_with("_chunk") && other.r#type == word && is_of_the_same(&other.raw, &raw),
-            _ => false,
+        let index = match word.ends_with("_chunk") {
+            true => message.parts.len(),
+            false => self.place(message, name_of(&word, &raw)),
         };
-        let index = message.parts.iter().rposition(replaces).unwrap_or(message.parts.len());
         vec![whole(&transcript.agent, &message.id, index, Part::other(word, raw))]
+    }
+
+    /// Where in the message it is that has this name, or will be.
+    fn place(&mut self, message: &Message, name: String) -> usize {
+        *self.places.entry(name).or_insert(message.parts.len())
     }
 
     fn target<'a>(&self, transcript: &'a Transcript) -> Option<&'a Arc<Message>> {
@@ -225,14 +232,11 @@ impl Cursor {
     }
 }
 
-/// Whether two updates of one kind are of the same thing: they name the same ids, or none.
-fn is_of_the_same(one: &Value, other: &Value) -> bool {
-    let ids = |update: &Value| -> Vec<(String, Value)> {
-        let fields = update.as_object().into_iter().flatten();
-        let ids = fields.filter(|(key, _)| *key == "id" || key.ends_with("Id"));
-        ids.map(|(key, id)| (key.clone(), id.clone())).collect()
-    };
-    ids(one) == ids(other)
+/// Names what an update is of: its kind, and the ids in it.
+fn name_of(word: &str, update: &Value) -> String {
+    let fields = update.as_object().into_iter().flatten();
+    let ids = fields.filter(|(key, _)| *key == "id" || key.ends_with("Id"));
+    ids.fold(word.to_owned(), |name, (key, id)| format!("{name}\n{key}={id}"))
 }
 
 /// Whether this is something that was said or done, and not what the session offers or has used, nor news of the moment.

@@ -72,9 +72,10 @@
 //!   of all that is said, is a [`Follower`] of one conversation: for that one the agent does wait, and for 30 seconds at most
 //!   those who ask something else of it meanwhile ([`ConnectOptions::stall_timeout`](sidekicks_acp::ConnectOptions::stall_timeout)).
 //! - **One turn at a time** in each conversation; agents differ in what they make of two. What is sent meanwhile is
-//!   queued, up to [`Options::queue`] messages. The queue goes on after a turn that ended with a stop reason; after
+//!   queued, up to [`Options::queue`] messages, and stands where it was sent: before the answer that is being given, whose
+//!   [`reply_to`](Message::reply_to) says what it answers. The queue goes on after a turn that ended with a stop reason; after
 //!   [`Conversation::stop`] or an error what waits is marked `notSent`: it is neither lost nor sent blindly.
-//! - **A turn always ends.** After a cancel it is `cancelled`, whatever the agent calls it; an agent that does not end it
+//! - **A turn always ends.** After a cancel it is `cancelled`, whatever the agent calls it, unless the agent crashes; an agent that does not end it
 //!   within [`Options::cancel_timeout`] is stopped, and the next message starts it anew. When it ends, no tool is left
 //!   open and no question either.
 //! - **A question is settled once**: by an answer, by Stop, by the agent, or by the end of its turn. A late answer gets
@@ -134,7 +135,7 @@
 //! | [`SendError::Empty`] | say something |
 //! | [`SendError::QueueFull`] | wait for an answer, or [stop](Conversation::stop) |
 //! | [`SendError::NoSuchAgent`] | the directory has it no more; what was said can still be read |
-//! | [`SendError::Closed`], [`RequestError::Closed`] | nothing: the runtime that the conversations were made in is gone |
+//! | [`SendError::Closed`], [`RequestError::Closed`] | nothing: the runtime that the conversations were made in is gone, or the program's own code (a directory, a clock) panicked in it |
 //! | [`SendError::NoSuchMessage`], [`SendError::WasSent`], [`UnqueueError`] | look at the message as it is now |
 //! | [`RequestError`] | choose one of those that are offered; or what the agent or the connection says |
 //! | [`AnswerError::AlreadyResolved`] | nothing: take the question off the screen |

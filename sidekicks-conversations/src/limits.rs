@@ -1,6 +1,8 @@
 //! How much of a part is kept. However a part comes to be, from fragments, from frames of them or as a whole, the same of
 //! it is kept: a mirror that follows the events has what a snapshot has.
 
+use serde_json::Value;
+
 use crate::part::{Part, PartKind, ToolPart};
 use crate::text::Text;
 
@@ -9,6 +11,24 @@ const APPENDED: usize = 64 << 20;
 
 /// How many bytes of a tool's output are kept at each of its ends, where it is longer than both.
 const END: usize = 2 << 20;
+
+/// How many levels of an agent's own JSON are kept: readers give up at 128, of which an event takes some.
+const LEVELS: usize = 100;
+
+/// `value` without what is nested so deeply that the event which holds it could not be read back.
+pub(crate) fn readable(mut value: Value) -> Value {
+    cut_below(LEVELS, &mut value);
+    value
+}
+
+fn cut_below(levels: usize, value: &mut Value) {
+    match value {
+        Value::Array(_) | Value::Object(_) if levels == 0 => *value = Value::Null,
+        Value::Array(values) => values.iter_mut().for_each(|value| cut_below(levels - 1, value)),
+        Value::Object(values) => values.values_mut().for_each(|value| cut_below(levels - 1, value)),
+        _ => {}
+    }
+}
 
 impl Part {
     pub(crate) fn text(text: &str) -> Self {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sidekicks_acp::schema::{AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink};
 
+use crate::limits::readable;
 use crate::text::Text;
 
 /// One part of a message.
@@ -217,7 +218,7 @@ impl Part {
     }
 
     pub(crate) fn other(word: String, raw: Value) -> Self {
-        Self::Other(Arc::new(OtherPart::new(word, raw)))
+        Self::Other(Arc::new(OtherPart::new(word, readable(raw))))
     }
 }
 

@@ -38,6 +38,7 @@ impl Drop for Closing {
     fn drop(&mut self) {
         // It may be unwinding already, and that code be called once more.
         let _ = catch_unwind(AssertUnwindSafe(|| self.0.core().close()));
+        self.0.closed.send_replace(true);
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::limits::readable;
 use crate::part::{Diff, Location, ToolPart};
 
 /// Where the output of a call comes from; agents often send the same in several ways.
@@ -79,7 +80,7 @@ pub(crate) fn describe(part: &mut ToolPart, update: &Value) -> bool {
     take(&mut part.tool_kind, "kind", "other");
     take(&mut part.status, "status", "pending");
     if let Some(input) = update.get("rawInput").filter(|input| !is_nothing(input) || is_nothing(&part.input)) {
-        part.input = Arc::new(input.clone());
+        part.input = Arc::new(readable(input.clone()));
     }
     if let Some(locations) = update["locations"].as_array() {
         part.locations = locations.iter().filter_map(location).collect();

@@ -113,7 +113,11 @@ impl Transcript {
             }
             Event::TurnChanged { turn, .. } => self.turn = turn.clone(),
             Event::PermissionRequested(permission) => self.permissions.push(Arc::clone(permission)),
-            Event::PermissionResolved { id, .. } => self.permissions.retain(|open| open.id != *id),
+            Event::PermissionResolved { id, .. } => {
+                // The first, where all are settled at once.
+                let at = self.permissions.iter().position(|open| open.id == *id);
+                at.map(|at| self.permissions.remove(at));
+            }
             Event::UsageChanged { usage, .. } => self.usage = usage.clone(),
             Event::AgentChanged { offer, .. } => {
                 take(&mut self.commands, &offer.commands);

@@ -4,6 +4,7 @@ mod common;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use common::{
     OPTIONS, OneAtATime, Talk, answers, name, options, ready, settled, talk, talk_counting, talk_to, talk_with, within,
@@ -11,6 +12,7 @@ use common::{
 use serde_json::{Value, json};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_conversations::{AgentProfile, RequestError};
+use tokio::time::{Instant, timeout};
 
 /// Shakes hands and opens a session in mode `ask`, which offers `yolo` too.
 async fn opens(peer: &mut Peer) {
@@ -396,4 +398,22 @@ fn nothing_is_chosen_where_the_runtime_is_gone() {
             assert_eq!(error.code(), "conversation-closed");
         }
     });
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_waits_for_any_more_keeps_nothing_alive() {
+    let mut talk = talk(async |mut peer: Peer| {
+        opens(&mut peer).await;
+        answers(&mut peer, "Hello.").await;
+        peer.expect("session/set_mode").await;
+        peer.farewell().await;
+    });
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    assert!(timeout(Duration::from_secs(1), talk.with.set_mode("yolo")).await.is_err(), "it is not answered");
+    let mut events = talk.all.subscribe();
+    drop(talk);
+    let begun = Instant::now();
+    while within(events.next()).await.is_some() {}
+    assert!(begun.elapsed() < Duration::from_secs(1), "no answer is waited for");
 }

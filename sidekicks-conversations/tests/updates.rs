@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{answers, chunk, part_word, ready, talk, thought, tool_call, tool_update, updates};
 use serde_json::{Value, json};
 use sidekicks_acp::testing::Peer;
-use sidekicks_conversations::{Message, Part, ToolPart};
+use sidekicks_conversations::{Event, Message, Part, ToolPart};
 
 /// The answer that is made of these updates.
 async fn answer(told: impl IntoIterator<Item = Value>) -> Message {
@@ -218,4 +220,28 @@ async fn what_an_agent_says_before_the_first_prompt_is_no_answer_to_it() {
         (notice.code.as_deref(), &notice.params.as_ref().unwrap()["text"]),
         (Some("notice"), &json!("Welcome. "))
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_nested_too_deeply_is_cut_so_that_every_event_can_be_read() {
+    let deep = |levels: usize| (0..levels).fold(json!("core"), |inner, _| json!([inner]));
+    for (levels, kept) in [(99, true), (100, false), (110, false)] {
+        let call = tool_call("t", json!({"rawInput": {"a": deep(levels)}}));
+        let other = json!({"sessionUpdate": "progress_update", "at": deep(levels)});
+        let mut talk = talk(async move |mut peer: Peer| {
+            ready(&mut peer).await;
+            updates(&mut peer, [call, other]).await;
+            peer.farewell().await;
+        });
+        talk.with.send("Go").unwrap();
+        talk.idle().await;
+        let told = talk.told().await;
+        let reset = Arc::new(Event::Reset(talk.with.messages()));
+        for event in told.iter().chain([&reset]) {
+            let json = serde_json::to_string(event).unwrap();
+            assert_eq!(serde_json::from_str::<Event>(&json).unwrap(), **event, "{levels}");
+        }
+        let all = serde_json::to_string(&reset).unwrap();
+        assert_eq!(all.matches("core").count(), if kept { 2 } else { 0 }, "{levels}");
+    }
 }
