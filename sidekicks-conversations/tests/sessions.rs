@@ -364,3 +364,32 @@ async fn the_session_is_closed_when_nobody_talks_any_more() {
     assert_eq!(*heard.lock().unwrap(), ["s1"]);
     drop(agent);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_lost_when_it_is_set_up_is_left_too() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        let setting = peer.expect("session/set_mode").await;
+        peer.refuse(&setting, json!({"code": -32002, "message": "Session s1 not found"})).await;
+        let open = peer.expect("session/new").await;
+        peer.reply(&open, json!({"sessionId": "s2"})).await;
+        let setting = peer.expect("session/set_mode").await;
+        assert_eq!(setting["params"]["sessionId"], "s2");
+        peer.reply(&setting, json!({})).await;
+        let prompt = peer.prompted().await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    let now = Arc::new(Mutex::new(AgentProfile::new(agent, "/")));
+    let there = Arc::clone(&now);
+    let mut talk = talk_with(move |_: &AgentName| Some(there.lock().unwrap().clone()), options());
+    talk.with.send("1").unwrap();
+    talk.idle().await;
+    now.lock().unwrap().mode = Some("ask".to_owned());
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    let told = talk.story().await;
+    assert!(told.iter().any(|word| word.ends_with("agent-restarted")), "{told:?}");
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"), "{told:?}");
+}

@@ -110,6 +110,12 @@ impl Core {
             Ok(options) => self.was_set(number, setting, way, options),
             Err(error) => {
                 self.was_not_set(number, &error);
+                if self.has_lost_session(&error) {
+                    self.remember();
+                    if self.retry() {
+                        return;
+                    }
+                }
                 if !refused(&error) {
                     return self.call_failed(&error, Phase::Open);
                 }

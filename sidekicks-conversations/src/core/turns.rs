@@ -82,8 +82,9 @@ impl Core {
         self.fail_before_prompt(failure);
     }
 
-    /// The connection ended before the prompt was written: once more, silently. `false` if it was tried already.
-    fn retry(&mut self) -> bool {
+    /// The connection ended, or the session was lost, before the prompt was taken: once more, silently. `false` if it was
+    /// tried already.
+    pub(super) fn retry(&mut self) -> bool {
         let number = self.number();
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.retried && !turn.cancelled) else {
             return false;
