@@ -402,7 +402,7 @@ fn nothing_is_chosen_where_the_runtime_is_gone() {
 
 #[tokio::test(start_paused = true)]
 async fn what_nobody_waits_for_any_more_keeps_nothing_alive() {
-    let mut talk = talk(async |mut peer: Peer| {
+    let talk = talk(async |mut peer: Peer| {
         opens(&mut peer).await;
         answers(&mut peer, "Hello.").await;
         peer.expect("session/set_mode").await;
