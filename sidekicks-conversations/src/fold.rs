@@ -215,7 +215,7 @@ impl Cursor {
     fn other(&mut self, transcript: &Transcript, raw: Value) -> Vec<Event> {
         let Some(message) = self.target(transcript) else { return Vec::new() };
         let word = raw["sessionUpdate"].as_str().unwrap_or_default().to_owned();
-        let index = match word.ends_with("_chunk") {
+        let index = match word.ends_with("_chunk") || word.starts_with("tool_call") {
             true => message.parts.len(),
             false => self.place(message, name_of(&word, &raw)),
         };
@@ -236,7 +236,9 @@ impl Cursor {
 fn name_of(word: &str, update: &Value) -> String {
     let fields = update.as_object().into_iter().flatten();
     let ids = fields.filter(|(key, _)| *key == "id" || key.ends_with("Id"));
-    ids.fold(word.to_owned(), |name, (key, id)| format!("{name}\n{key}={id}"))
+    let mut ids: Vec<String> = ids.map(|(key, id)| format!("\n{key}={id}")).collect();
+    ids.sort();
+    format!("{word}{}", ids.concat())
 }
 
 /// Whether this is something that was said or done, and not what the session offers or has used, nor news of the moment.

@@ -141,7 +141,7 @@ impl Jobs {
                     Ok(Poll::Ready(done)) => done,
                     Err(_) => panicked(),
                 };
-                self.0.swap_remove(at);
+                self.0.remove(at);
                 return Poll::Ready((number, done));
             }
             Poll::Pending

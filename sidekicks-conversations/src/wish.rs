@@ -71,6 +71,15 @@ impl Wish {
         }
     }
 
+    /// Whether this is wanted, and nothing else of the kind.
+    pub(crate) fn has(&self, setting: &Setting) -> bool {
+        match setting {
+            Setting::Mode(mode) => self.mode.as_ref() == Some(mode),
+            Setting::Model(model) => self.model.as_ref() == Some(model),
+            Setting::Option(..) => true,
+        }
+    }
+
     pub(crate) fn unset(&mut self, setting: &Setting) {
         match setting {
             Setting::Mode(_) => self.mode = None,

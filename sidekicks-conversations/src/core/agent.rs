@@ -37,7 +37,6 @@ impl Core {
             _ => {}
         }
         let Some(Session { id: Some(_), recall, .. }) = &mut self.session else { return };
-        recall.heard();
         let most = if recall.quiet_until().is_some() { RECALLED } else { CROSSED };
         if let Some(turn @ Turn { stage: Stage::Opening, .. }) = &mut self.turn {
             turn.crossed += 1;
@@ -53,7 +52,7 @@ impl Core {
             // What was said is here already. Only what the session offers is news.
             if is_content(update) {
                 session.recall.replayed = true;
-                return;
+                return session.recall.heard();
             }
         }
         if self.noticed(update) {

@@ -45,6 +45,7 @@ impl Core {
     /// turn.
     pub(crate) fn choose(&mut self, setting: Setting) -> Result<Option<Errand>, RequestError> {
         let profile = self.common.directory.find(&self.agent).ok_or(RequestError::NoSuchAgent)?;
+        self.look_at_configured(&profile);
         let setting = self.look_at_offer(|offered| setting.of_what_it_stands_for(offered));
         let open = self.session.as_ref().is_some_and(|session| session.id.is_some());
         // It would wait behind the turn, and be heard after it.

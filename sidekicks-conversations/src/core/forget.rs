@@ -127,6 +127,7 @@ impl Core {
         if self.closed {
             return;
         }
+        self.tell_late();
         self.stop();
         let answer = self.turn.as_ref().and_then(|turn| turn.answer.clone());
         self.see_off();
@@ -143,6 +144,7 @@ impl Core {
     pub(crate) fn close(&mut self) {
         self.closed = true;
         self.take_in_all();
+        self.tell_late();
         match self.turn.as_ref().map(|turn| &turn.stage) {
             Some(Stage::Prompting(_)) => self.fail(&CallError::Ended { end: End::Closed, sent: true }),
             Some(_) => {

@@ -66,9 +66,8 @@ impl Core {
     /// The session is over: what was not ended never will be.
     pub(super) fn leave_compactions(&mut self) {
         for known in mem::take(&mut self.compactions).into_values().filter(|known| known.running) {
-            self.change(&known.message, |message| {
-                message.params.get_or_insert_default().insert("status".to_owned(), "unfinished".into());
-            });
+            let end = json!({"status": "unfinished"});
+            self.change(&known.message, |message| patch(message.params.get_or_insert_default(), &end, &known.summary));
         }
     }
 }

@@ -13,12 +13,17 @@ use crate::wish::{self, Setting};
 pub(super) struct Told {
     modes: bool,
     options: bool,
+    /// One of the options stands for the mode.
+    mode_option: bool,
 }
 
 impl Told {
     /// Whether it is known what the session is at, of this kind.
     pub(super) fn knows(&self, setting: &Setting) -> bool {
-        self.options || self.modes && matches!(setting, Setting::Mode(_))
+        match setting {
+            Setting::Mode(_) => self.modes || self.mode_option,
+            Setting::Model(_) | Setting::Option(..) => self.options,
+        }
     }
 }
 
@@ -34,6 +39,7 @@ impl Core {
         if let Some(session) = &mut self.session {
             session.told.modes |= offer.modes.is_some();
             session.told.options |= offer.config_options.is_some();
+            session.told.mode_option |= offer.config_options.as_deref().and_then(wish::mode_of).is_some();
         }
         let offer = self.look(|known| news(known, in_step(known, offer)));
         if offer != Offer::default() {

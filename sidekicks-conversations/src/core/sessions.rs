@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Map;
+use serde_json::{Map, Value};
 use sidekicks_acp::schema::{McpServer, SessionId};
 use sidekicks_acp::{
     AgentConnection, AgentError, CallError, ConnectError, Connector, Generation, Lease, OpenSession, OpenedSession,
@@ -39,21 +39,26 @@ pub(super) struct Session {
 
 /// What an agent tells of a session that goes on: what was said is here already, so it is not heard again.
 ///
-/// Some agents go on to tell it after they said that the session is open, so this lasts until the first prompt, and whether
-/// the agent remembers is known only once it has been quiet for a moment.
+/// Some agents go on to tell it after they said that the session is open, so this lasts until they were quiet for a moment,
+/// and only then it is known whether the agent remembers.
 #[derive(Default)]
 pub(super) struct Recall {
-    /// Until the first prompt in a session that goes on.
+    /// Until the agent was quiet for a moment.
     pub(super) lasts: bool,
     /// It is still to be told whether the agent remembers.
     untold: bool,
     /// Something of what was said was told again.
     pub(super) replayed: bool,
     heard: Option<Instant>,
+    /// When it is waited for no more.
+    latest: Option<Instant>,
 }
 
 /// For how long an agent is quiet that has told again all it remembers.
 const QUIET: Duration = Duration::from_millis(150);
+
+/// How long it may take to tell it, once the session is open.
+const RECALL: Duration = Duration::from_secs(30);
 
 impl Recall {
     fn of(origin: &SessionOrigin) -> Self {
@@ -61,19 +66,24 @@ impl Recall {
         Self { lasts: goes_on, untold: goes_on, ..Self::default() }
     }
 
+    /// Something of it came, or it begins.
     pub(super) fn heard(&mut self) {
-        self.heard = self.untold.then(Instant::now);
+        let now = Instant::now();
+        self.heard = Some(now);
+        self.latest.get_or_insert(now + RECALL);
     }
 
     /// Until when it is to be quiet.
     pub(super) fn quiet_until(&self) -> Option<Instant> {
-        self.heard.filter(|_| self.untold).map(|heard| heard + QUIET)
+        let until = self.heard.filter(|_| self.lasts)? + QUIET;
+        Some(self.latest.map_or(until, |latest| until.min(latest)))
     }
 }
 
 /// A session that the agent may still know when it is started again.
 pub(super) struct Memory {
-    session: SessionId,
+    /// `None` where the agent knows it no more, though it said that it does.
+    session: Option<SessionId>,
     cwd: PathBuf,
     mcp_servers: Vec<McpServer>,
 }
@@ -116,12 +126,11 @@ impl Core {
         }
         self.leave_session(here);
         let memory = self.memory.as_ref().filter(|memory| memory.cwd == cwd && memory.mcp_servers == servers);
+        let memory = memory.and_then(|memory| memory.session.clone());
         let capabilities = &connection.agent().capabilities;
         let request = match memory {
-            Some(memory) if capabilities.session_capabilities.resume.is_some() => {
-                OpenSession::resume(memory.session.clone(), cwd)
-            }
-            Some(memory) if capabilities.load_session => OpenSession::load(memory.session.clone(), cwd),
+            Some(session) if capabilities.session_capabilities.resume.is_some() => OpenSession::resume(session, cwd),
+            Some(session) if capabilities.load_session => OpenSession::load(session, cwd),
             _ => OpenSession::new(cwd),
         };
         self.open(generation, connector, connection, request.mcp_servers(servers));
@@ -169,6 +178,7 @@ impl Core {
     pub(super) fn opened(&mut self, opened: OpenedSession) {
         let Some(session) = &mut self.session else { return };
         session.id = Some(opened.id.clone());
+        session.recall.heard();
         session.models = Models::told(&opened.raw.to_value());
         let origin = session.request.origin.clone();
         self.tell_opened(&opened, &origin);
@@ -214,8 +224,15 @@ impl Core {
     pub(super) fn remember(&mut self) {
         if let Some(Session { id: Some(id), request, .. }) = &self.session {
             let (cwd, mcp_servers) = (request.cwd.clone(), request.mcp_servers.clone());
-            self.memory = Some(Memory { session: id.clone(), cwd, mcp_servers });
+            self.memory = Some(Memory { session: Some(id.clone()), cwd, mcp_servers });
         }
+    }
+
+    /// The agent knows nothing of the session any more. One that it said that it goes on with is not asked for again.
+    pub(super) fn lose_session(&mut self) {
+        self.remember();
+        let went_on = self.session.as_ref().is_some_and(|session| session.request.origin != SessionOrigin::New);
+        self.memory.iter_mut().filter(|_| went_on).for_each(|memory| memory.session = None);
     }
 
     /// Whether the agent knows nothing of the session any more, as after it dropped those that were idle.
@@ -236,11 +253,29 @@ impl Core {
 
 /// Whether an error says that there is no such session: agents use three codes for that, and their own words (Q14).
 fn misses(error: &AgentError, session: &str) -> bool {
-    let data = error.data.as_ref().map(ToString::to_string).unwrap_or_default();
-    let text = format!("{} {data}", error.message).to_lowercase();
-    let missing = text.contains("not found") || text.contains("unknown");
-    matches!(error.code, -32002 | -32602 | -32603)
-        && (text.contains("session not found") || missing && text.contains(&session.to_lowercase()))
+    let data = error.data.clone().unwrap_or_default();
+    let session = session.to_lowercase();
+    let is_missing = |text: &str| text.contains("not found") || text.contains("unknown");
+    let is_it = |text: &str| text.contains("session") || text.contains(&session);
+    let mut texts = vec![error.message.to_lowercase()];
+    collect(&data, &mut texts);
+    match error.code {
+        // Its own code for that something is not there: which, it may say beside it.
+        -32002 => texts.iter().any(|text| text.contains(&session)),
+        // Of other codes that has to be one sentence.
+        -32602 | -32603 => texts.iter().any(|text| is_missing(text) && is_it(text)),
+        _ => false,
+    }
+}
+
+/// All texts in `value`, in small letters.
+fn collect(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.to_lowercase()),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, texts)),
+        Value::Object(values) => values.values().for_each(|value| collect(value, texts)),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
@@ -261,6 +296,7 @@ mod tests {
             (-32002, "Resource not found", json!({"uri": "file:///a"}), false),
             (-32602, "Invalid params", json!({"session_id": "s-1", "reason": "missing field"}), false),
             (-32603, "Model m not found", json!(null), false),
+            (-32603, "Internal error", json!({"sessionId": "s-1", "details": "API key not found"}), false),
             (404, "Session not found", json!(null), false),
         ];
         for (code, message, data, expected) in cases {

@@ -17,13 +17,12 @@ fn offered<'a>(transcript: &'a Transcript, models: &'a Models) -> Offered<'a> {
 impl Core {
     /// Sets up the session, if there is something to be set; then sends the prompt.
     pub(super) fn ready(&mut self) {
-        let Some(Turn { stage: Stage::Opening, lease: Some(_), profile, .. }) = &self.turn else { return };
+        let Some(Turn { stage: Stage::Opening, lease: Some(_), .. }) = &self.turn else { return };
         if self.session.as_ref().is_none_or(|session| session.id.is_none()) {
             return;
         }
-        let profile = profile.clone();
-        self.tell_recall();
-        let wish = self.wish(&profile);
+        self.session.iter_mut().for_each(|session| session.recall.lasts = false);
+        let wish = self.wish();
         loop {
             let Some(Session { id: Some(_), asked, .. }) = &self.session else { return };
             let Some(setting) = wish.beyond(asked) else { return self.prompt() };
@@ -80,15 +79,19 @@ impl Core {
             || self.look_at_offer(|offered| mode.is_among(offered))
     }
 
-    /// What is wanted of the session: what somebody chose, and else what is configured. What is configured anew goes
-    /// before what was chosen until then.
-    fn wish(&mut self, profile: &AgentProfile) -> Wish {
+    /// Looks at what is configured. What is so anew goes before what was chosen until then.
+    pub(super) fn look_at_configured(&mut self, profile: &AgentProfile) {
         let now = Wish { mode: profile.mode.clone(), model: profile.model.clone(), options: Vec::new() };
         if let Some(before) = &self.configured {
             self.chosen.mode.take_if(|_| before.mode != now.mode);
             self.chosen.model.take_if(|_| before.model != now.model);
         }
-        self.configured = Some(now.clone());
+        self.configured = Some(now);
+    }
+
+    /// What is wanted of the session: what somebody chose, and else what is configured.
+    fn wish(&self) -> Wish {
+        let now = self.configured.clone().unwrap_or_default();
         let Wish { mode, model, options } = self.chosen.clone();
         let mut wish = Wish { mode: mode.or(now.mode), model: model.or(now.model), options };
         self.choices.iter().for_each(|(_, setting)| wish.set(setting.clone()));
@@ -111,7 +114,7 @@ impl Core {
             Err(error) => {
                 self.was_not_set(number, &error);
                 if self.has_lost_session(&error) {
-                    self.remember();
+                    self.lose_session();
                     if self.retry() {
                         return;
                     }
@@ -185,7 +188,9 @@ impl Core {
     /// The agent does not do what was to be sure before anything is said to it.
     fn refused(&mut self, setting: &Setting, others: Vec<String>, error: Option<&CallError>) {
         let Some((code, _)) = setting.codes() else { return };
-        self.chosen.unset(setting); // The next turn is had as it is configured.
+        if self.chosen.has(setting) {
+            self.chosen.unset(setting); // The next turn is had as it is configured.
+        }
         self.fail_before_prompt(Failure::of_refusal(code, setting.wanted(), others, error));
     }
 }

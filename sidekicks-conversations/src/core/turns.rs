@@ -17,6 +17,7 @@ use crate::message::{Message, Role};
 impl Core {
     pub(super) fn begin(&mut self, message: MessageId, content: Vec<ContentBlock>, profile: AgentProfile) {
         let stage = Stage::Borrowing(self.number());
+        self.look_at_configured(&profile);
         self.turn = Some(Turn {
             message,
             content,
@@ -47,6 +48,7 @@ impl Core {
 
     fn prompted(&mut self, prompt: PromptId) {
         self.tell_late();
+        self.tell_recall();
         if !self.unclaimed.is_empty() {
             let text = mem::take(&mut self.unclaimed);
             self.say("notice", Map::from_iter([("text".to_owned(), text.into())]));
@@ -55,9 +57,6 @@ impl Core {
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Prompting(prompt);
         turn.heard = Heard { at: Instant::now(), clock: begun.at, told: false };
-        if let Some(session) = &mut self.session {
-            session.recall.lasts = false;
-        }
         // After a connection that was lost before anything was sent, the answer is there already.
         if let Some(answer) = &turn.answer {
             return self.cursor.begin(answer.clone());
@@ -151,7 +150,7 @@ impl Core {
             return;
         }
         if self.has_lost_session(error) {
-            self.remember();
+            self.lose_session();
             if self.says_nothing() && self.retry() {
                 return;
             }
