@@ -169,9 +169,15 @@ impl Cursor {
             return self.other(transcript, call.clone());
         };
         // Ids are the model's, and some repeat: what begins in a later message, of a tool that was done with, is a new call.
-        let begins = mention != Mention::Update || call["status"].as_str().is_some_and(tool::is_open);
+        // An update goes on with a call that was only closed here.
+        let begins = |part: &ToolPart| match mention {
+            Mention::Update => {
+                matches!(&*part.status, "completed" | "failed") && call["status"].as_str().is_some_and(tool::is_open)
+            }
+            Mention::Call | Mention::Question => !tool::is_open(&part.status),
+        };
         let here = self.tools.get(id).map(|known| &known.message) == self.message.as_ref();
-        let part = self.tool(transcript, id).filter(|part| here || !begins || tool::is_open(&part.status));
+        let part = self.tool(transcript, id).filter(|part| here || !begins(part));
         let (mut known, part) = match (self.tools.get(id), part) {
             (Some(known), Some(part)) => (known.clone(), Some(part)),
             _ => {
@@ -251,6 +257,14 @@ pub(crate) fn is_content(update: &Update) -> bool {
             | SessionUpdate::CurrentModeUpdate(_)
             | SessionUpdate::SessionInfoUpdate(_)
             | SessionUpdate::Notice(_))
+    )
+}
+
+/// Whether only an agent that remembers the session can say this: a greeting says nothing of that.
+pub(crate) fn is_memory(update: &Update) -> bool {
+    matches!(
+        &update.typed,
+        Ok(SessionUpdate::UserMessageChunk(_) | SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_))
     )
 }
 

@@ -149,8 +149,10 @@ async fn of_what_is_told_again_only_a_notice_is_news() {
             return answers(&mut peer, "First.").await;
         }
         let load = peer.expect("session/load").await;
-        peer.update("s1", chunk("First.")).await;
-        peer.update("s1", compaction("completed", json!({}))).await;
+        let said = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "One"}});
+        for update in [said, chunk("First."), compaction("completed", json!({}))] {
+            peer.update("s1", update).await;
+        }
         peer.update("s1", notice("warning", "A server is away", Value::Null)).await;
         peer.reply(&load, json!({})).await;
         answers(&mut peer, "Second.").await;

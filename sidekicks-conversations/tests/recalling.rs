@@ -129,3 +129,30 @@ async fn a_confirmation_by_text_is_heard_after_a_replay_too() {
     let doubt = transcript.messages.iter().find(|message| message.code.as_deref() == Some("mode-unconfirmed"));
     assert_eq!(json!(doubt.unwrap().params), json!({"wanted": "ask", "current": "auto"}));
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_only_greets_remembers_nothing() {
+    let agent = testing::agent(async move |mut peer: Peer| {
+        peer.shake_hands_with(json!({"loadSession": true})).await;
+        while let Some(request) = peer.hear().await {
+            match request["method"].as_str().unwrap() {
+                "session/new" => peer.reply(&request, json!({"sessionId": "s1"})).await,
+                "session/prompt" => peer.end_turn(&request, "end_turn").await,
+                _ => {
+                    peer.say("s1", "Welcome back!").await;
+                    peer.reply(&request, json!({})).await;
+                }
+            }
+        }
+    });
+    let profile = AgentProfile::new(agent.clone(), "/");
+    let talk = talk_with(move |_: &AgentName| Some(profile.clone()), options());
+    for text in ["1", "2"] {
+        talk.with.send(text).unwrap();
+        talk.idle().await;
+        agent.stop().await;
+    }
+    let transcript = talk.with.messages();
+    let codes: Vec<_> = transcript.messages.iter().filter_map(|message| message.code.as_deref()).collect();
+    assert_eq!(codes, ["agent-restarted"]);
+}

@@ -9,7 +9,7 @@ use sidekicks_acp::{CallError, End, PermissionRequest, Phase, PromptId, Question
 use super::notices::append;
 use super::{Core, Number, Session, Stage, Turn};
 use crate::event::{Event, Offer, Outcome, ResolvedBy};
-use crate::fold::is_content;
+use crate::fold::{is_content, is_memory};
 use crate::id::PermissionId;
 use crate::permission::Permission;
 use crate::wish::{confirmed_in_text, in_mode};
@@ -51,7 +51,7 @@ impl Core {
         if let Some(session) = self.session.as_mut().filter(|session| session.recall.lasts) {
             // What was said is here already. Only what the session offers is news.
             if is_content(update) {
-                session.recall.replayed = true;
+                session.recall.replayed |= is_memory(update);
                 return session.recall.heard();
             }
         }

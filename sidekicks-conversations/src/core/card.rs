@@ -35,6 +35,17 @@ impl Core {
         }
     }
 
+    /// A turn that ends leaves its lease to the questions that are still open.
+    pub(super) fn keep_for_card(&mut self, lease: Option<Lease>, connector: Arc<dyn Connector>) {
+        let lease = lease.filter(|lease| {
+            let session = self.session.as_ref();
+            !self.questions.is_empty() && session.is_some_and(|session| session.is_had_by(lease, &connector))
+        });
+        if lease.is_some() {
+            self.card = Some(Card { number: self.number(), connector, lease });
+        }
+    }
+
     pub(super) fn card_borrowed(&mut self, number: Number, lease: Result<Lease, ConnectError>) {
         let Some(card) = self.card.as_mut().filter(|card| card.number == number) else { return };
         match lease {

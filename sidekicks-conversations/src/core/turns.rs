@@ -97,7 +97,8 @@ impl Core {
     }
 
     pub(super) fn fail_before_prompt(&mut self, failure: Failure) {
-        if let Some(Turn { message, content, answer, .. }) = self.turn.take() {
+        if let Some(Turn { message, content, answer, lease, profile, .. }) = self.turn.take() {
+            self.keep_for_card(lease, profile.connector);
             if let Some(answer) = answer {
                 let error = Some(failure.clone());
                 self.finish_message(&answer, |message| message.error = error);
