@@ -25,7 +25,9 @@ use crate::transcript::Transcript;
 ///
 /// A function from a name to a profile is one, and so is a map, an `Arc` of one, and one behind a lock, so that
 /// `Arc<RwLock<HashMap<..>>>` is one whose agents can be changed. It is asked while a conversation is locked: it must not
-/// block, nor call into conversations, and who changes it must not call into them while they hold its lock.
+/// block, nor call into conversations or drop the last of them, and who changes it must not call into them while they hold
+/// its lock. Of one agent give the same connector each time, and not a new one around it: by that a turn knows that it may
+/// be had under the lease of a question that is open, and else waits until the person has answered.
 pub trait AgentDirectory: Send + Sync {
     /// The agent of this name, if there is one.
     fn find(&self, name: &AgentName) -> Option<AgentProfile>;
@@ -160,7 +162,8 @@ impl Options {
         self
     }
 
-    /// Takes the time of day from `clock`.
+    /// Takes the time of day from `clock`. It is asked while a conversation is locked: it must not block, nor call into
+    /// conversations.
     pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self

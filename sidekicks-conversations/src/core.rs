@@ -92,7 +92,7 @@ struct Turn {
     cancelled: bool,
     /// When it is ended here, if it was cancelled and is not waited for as long as it takes.
     deadline: Option<Instant>,
-    /// Whether a connection that ended before the prompt was written has been replaced once.
+    /// Whether it was begun once more, as after a connection that ended before the prompt was written.
     retried: bool,
     /// How much was heard of the session since it was open, while the prompt waited for a moment of quiet.
     crossed: usize,

@@ -84,7 +84,7 @@ pub struct Message {
 /// - `notice`: something that is no part of an answer: what it gives notice of, or said before there was anything to
 ///   answer. Params: `text`, and where it tells them `description` and `severity` (`info`, `warning`, `error` or another
 ///   word). Plain text, 64 KiB of each at most.
-/// - `session-resumed`: it was started again, and remembers what was said.
+/// - `session-resumed`: it goes on with the session, as after a new start, and remembers what was said.
 pub const SYSTEM_CODES: &[&str] = &[
     "agent-exited",
     "agent-restarted",

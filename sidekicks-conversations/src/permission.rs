@@ -103,7 +103,7 @@ pub struct Danger {
 }
 
 impl Danger {
-    /// A danger of the command as a whole.
+    /// A danger where no command is known; of one that is, set `start` and `end`.
     pub fn new(code: impl Into<String>, level: DangerLevel) -> Self {
         Self { code: code.into(), level, start: 0, end: 0 }
     }

@@ -10,6 +10,7 @@ use common::{
     OPTIONS, OneAtATime, Talk, answers, name, options, ready, settled, talk, talk_counting, talk_to, talk_with, within,
 };
 use serde_json::{Value, json};
+use sidekicks_acp::AgentName;
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_conversations::{AgentProfile, RequestError};
 use tokio::time::{Instant, timeout};
@@ -398,6 +399,31 @@ fn nothing_is_chosen_where_the_runtime_is_gone() {
             assert_eq!(error.code(), "conversation-closed");
         }
     });
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_session_is_asked_and_not_who_came_after_its_agent() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        opens(&mut peer).await;
+        answers(&mut peer, "Hello.").await;
+        let setting = peer.expect("session/set_mode").await;
+        peer.reply(&setting, json!({})).await;
+        peer.farewell().await;
+    });
+    let starts = Arc::new(Mutex::new(0));
+    let started = Arc::clone(&starts);
+    let other = testing::agent(async move |mut peer: Peer| {
+        *started.lock().unwrap() += 1;
+        peer.farewell().await;
+    });
+    let now = Arc::new(Mutex::new(AgentProfile::new(agent, "/")));
+    let there = Arc::clone(&now);
+    let talk = talk_with(move |_: &AgentName| Some(there.lock().unwrap().clone()), options());
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    *now.lock().unwrap() = AgentProfile::new(other, "/");
+    within(talk.with.set_mode("yolo")).await.unwrap();
+    assert_eq!(*starts.lock().unwrap(), 0, "nobody is started for it");
 }
 
 #[tokio::test(start_paused = true)]

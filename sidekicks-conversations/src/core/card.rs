@@ -29,9 +29,9 @@ impl Core {
             self.card = None;
         } else if !in_turn && self.card.is_none() {
             // Of an agent that is in no directory any more the question stays open for as long as it lives.
-            let profile = self.common.directory.find(&self.agent);
-            self.card =
-                profile.map(|profile| Card { number: self.number(), connector: profile.connector, lease: None });
+            let is_there = self.common.directory.find(&self.agent).is_some();
+            let connector = self.session.as_ref().filter(|_| is_there).map(|session| Arc::clone(&session.connector));
+            self.card = connector.map(|connector| Card { number: self.number(), connector, lease: None });
         }
     }
 

@@ -51,7 +51,7 @@ impl Core {
         // It would wait behind the turn, and be heard after it.
         let waits = matches!(self.turn, Some(Turn { stage: Stage::Borrowing(_), .. }));
         match self.plan(&setting) {
-            Plan::Ask(way) if open && !waits => return Ok(self.errand(setting, way, profile.connector)),
+            Plan::Ask(way) if open && !waits => return Ok(self.errand(setting, way)),
             Plan::NotOffered(offered) if open => return Err(RequestError::NotOffered { offered }),
             // Of a model it may be known only in a session whether it is offered.
             Plan::NotOffered(offered) if !matches!(setting, Setting::Model(_)) => {
@@ -65,13 +65,14 @@ impl Core {
         Ok(None)
     }
 
-    fn errand(&mut self, setting: Setting, way: Way, connector: Arc<dyn Connector>) -> Option<Errand> {
+    fn errand(&mut self, setting: Setting, way: Way) -> Option<Errand> {
         let number = self.asks_for(&setting);
         self.choices.push((number, setting.clone()));
         self.is_asked(setting.clone());
-        let Session { number: asked_of, generation, connection, id, .. } = self.session.as_ref()?;
+        let Session { number: asked_of, generation, connector, connection, id, .. } = self.session.as_ref()?;
         Some(Errand {
-            connector: self.lease().is_none().then_some(connector),
+            // Not what the directory has by now, which may be another agent of this name.
+            connector: self.lease().is_none().then(|| Arc::clone(connector)),
             connection: Arc::clone(connection),
             generation: *generation,
             session: id.clone()?,

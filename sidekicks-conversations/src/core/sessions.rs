@@ -23,7 +23,7 @@ use crate::wish::{Models, Wish};
 pub(super) struct Session {
     pub(super) number: Number,
     pub(super) generation: Generation,
-    connector: Arc<dyn Connector>,
+    pub(super) connector: Arc<dyn Connector>,
     pub(super) connection: Arc<dyn AgentConnection>,
     /// What it was opened with; in another folder or with other tool servers it is another one.
     request: OpenSession,

@@ -14,7 +14,8 @@ use crate::event::Event;
 /// First comes a reset, then everything that happens. Unlike a [`Subscription`](crate::Subscription) it never gets another
 /// reset for being slow: once about 1,024 events or 4 MiB are unread, the conversation stops listening to its agent, so
 /// that the agent waits, until half of them are read. What a person does is heard meanwhile; a turn that is cancelled is
-/// heard to its end at once. Other conversations are not held up. A question to the agent that comes meanwhile, as
+/// heard to its end at once. Other conversations are not held
+/// up, but for the room that this agent keeps meanwhile: its turn is not over, nor is [`idle`](crate::Conversation::idle). A question to the agent that comes meanwhile, as
 /// [`set_mode`](crate::Conversation::set_mode), waits too: after 30 seconds of that the turn is given up
 /// (`reader-stalled`). Once the conversation is forgotten a reset says so. Dropping it lets the agent go on.
 pub struct Follower {
