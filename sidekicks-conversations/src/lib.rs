@@ -155,6 +155,7 @@ struct Readme;
 mod conversation;
 mod conversations;
 mod core;
+mod danger;
 mod error;
 mod event;
 mod failure;
@@ -176,6 +177,7 @@ mod wish;
 
 pub use conversation::Conversation;
 pub use conversations::{AgentDirectory, AgentProfile, Conversations, Options};
+pub use danger::dangers;
 pub use error::{AnswerError, CODES, RequestError, SendError, UnqueueError};
 pub use event::{Event, LOOP_THRESHOLD, Offer, Outcome, ResolvedBy, TurnPhase, TurnState};
 pub use failure::Failure;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sidekicks_acp::{AgentName, PermissionOption, PermissionRequest};
 
+use crate::danger;
 use crate::id::{MessageId, PermissionId};
 use crate::part::{Diff, ToolPart};
 use crate::tool;
@@ -107,6 +108,11 @@ impl Danger {
     pub fn new(code: impl Into<String>, level: DangerLevel) -> Self {
         Self { code: code.into(), level, start: 0, end: 0 }
     }
+
+    /// Nothing is known of what a command does.
+    pub(crate) fn not_analysed() -> Self {
+        Self::new("not-analysed", DangerLevel::Unclear)
+    }
 }
 
 /// How sure a danger is.
@@ -121,12 +127,51 @@ pub enum DangerLevel {
     Unclear,
 }
 
-/// Every code that a danger can have, in alphabetical order.
+/// Every code that a danger can have, in alphabetical order. Those of commands come with the feature `dangers`; without it
+/// each command is `not-analysed`.
 ///
-/// - `not-analysed`: the command was not looked into, or is not known, so nothing is known of what it does.
-pub const DANGER_CODES: &[&str] = &[NOT_ANALYSED];
-
-const NOT_ANALYSED: &str = "not-analysed";
+/// - `changes-rights`: rights or owners of a whole folder are changed.
+/// - `clears-crontab`: all of somebody's planned commands are deleted.
+/// - `deletes-branch`: a Git branch goes, though its commits may be on no other.
+/// - `deletes-files`: files are deleted, or overwritten so that they cannot be brought back.
+/// - `deletes-resources`: something that runs or is stored elsewhere is deleted.
+/// - `discards-changes`: Git throws away what is not committed.
+/// - `drops-data`: a database loses rows, a table, or all that it holds.
+/// - `drops-stash`: Git throws away work that was laid aside.
+/// - `hidden-command`: which command is run, or which text, is only known when it is run. *Unclear.*
+/// - `moves-files`: files are moved, perhaps over others.
+/// - `not-analysed`: the command was not looked into, or is not known, so nothing is known of what it does. *Unclear.*
+/// - `overwrites-file`: a file is emptied or written over.
+/// - `removes-containers`: containers, images, volumes or networks are removed.
+/// - `resets-index`: Git moves a branch, or forgets what is staged; files stay. *Unclear.*
+/// - `rewrites-history`: Git history is rewritten, or the record of its former states deleted.
+/// - `rewrites-remote`: a branch that others may have is overwritten or deleted.
+/// - `runs-unseen-input`: a shell runs what it reads from elsewhere: a download, a file, another program. *Unclear.*
+/// - `too-complex`: it is too long, or too deeply nested, to be looked into. *Unclear.*
+/// - `unreadable`: a shell could not read it either, as with a quote that stays open. *Unclear.*
+/// - `writes-disk`: a disk is formatted or written to directly.
+pub const DANGER_CODES: &[&str] = &[
+    "changes-rights",
+    "clears-crontab",
+    "deletes-branch",
+    "deletes-files",
+    "deletes-resources",
+    "discards-changes",
+    "drops-data",
+    "drops-stash",
+    "hidden-command",
+    "moves-files",
+    "not-analysed",
+    "overwrites-file",
+    "removes-containers",
+    "resets-index",
+    "rewrites-history",
+    "rewrites-remote",
+    "runs-unseen-input",
+    "too-complex",
+    "unreadable",
+    "writes-disk",
+];
 
 impl Permission {
     /// A question with no options yet, as tests of an interface need it; the rest is set by its fields.
@@ -169,15 +214,11 @@ impl Permission {
         let action = action(&part);
         // Never the title: what is looked into must be what is run. Of whatever kind the agent says that the tool is.
         let command = tool::command(&part.input);
-        let runs = action == Action::RunCommand || command.is_some();
-        // Until commands are read on a syntax tree nothing is known of them, and that is what is said.
-        let unclear = || Danger {
-            code: NOT_ANALYSED.to_owned(),
-            level: DangerLevel::Unclear,
-            start: 0,
-            end: command.as_ref().map_or(0, String::len),
+        let dangers = match &command {
+            Some(command) => danger::analyse(command).dangers,
+            None if action == Action::RunCommand => vec![Danger::not_analysed()],
+            None => Vec::new(),
         };
-        let dangers = runs.then(unclear).into_iter().collect();
         let paths = tool::paths(&part);
         Self {
             id,

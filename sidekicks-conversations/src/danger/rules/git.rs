@@ -1,0 +1,144 @@
+//! Git: work that is not committed, and history that others have.
+
+use crate::danger::args::{Args, Spec, Until};
+use crate::danger::reason::{Found, Reason};
+use crate::danger::text::Text;
+use crate::danger::tree::Word;
+
+const GLOBAL: Spec = Spec {
+    short: "Cc",
+    attached: "",
+    long: &["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "attr-source", "list-cmds"],
+};
+
+pub(super) fn look(words: &[Word], found: &mut Found) {
+    let global = Args::of(words, 1, GLOBAL, Until::Operand);
+    for value in global.values(&["c"]) {
+        found.code.extend(alias(value));
+    }
+    let Some(&verb) = global.operands.first() else { return };
+    let verb = Verb { words, at: verb };
+    match words[verb.at].text() {
+        "reset" => reset(&verb, found),
+        "clean" => {
+            if !verb.args("e", &["exclude"]).has(&["n", "dry-run"]) {
+                found.flag_to(Reason::DiscardsChanges, words, verb.at);
+            }
+        }
+        "checkout" => checkout(&verb, found),
+        "restore" => {
+            let args = verb.args("s", &["source", "conflict", "pathspec-from-file"]);
+            if !args.has(&["S", "staged"]) || args.has(&["W", "worktree"]) {
+                found.flag_to(Reason::DiscardsChanges, words, verb.at);
+            }
+        }
+        "switch" => verb.flag(
+            verb.args("cC", &["orphan"]).at(&["f", "force", "discard-changes"]),
+            Reason::DiscardsChanges,
+            found,
+        ),
+        "push" => push(&verb, found),
+        "branch" => branch(&verb, found),
+        "stash" => {
+            let dropped = verb.subverb().filter(|&(_, word)| matches!(word, "drop" | "clear"));
+            verb.flag(dropped.map(|(at, _)| at), Reason::DropsStash, found);
+        }
+        "worktree" => {
+            let removed = verb.subverb().filter(|&(_, word)| word == "remove");
+            let forced = removed.and_then(|_| verb.args("", &[]).at(&["f", "force"]));
+            verb.flag(forced, Reason::DiscardsChanges, found);
+        }
+        "rm" => {
+            let args = verb.args("", &["pathspec-from-file"]);
+            verb.flag(
+                args.at(&["f", "force"]).filter(|_| !args.has(&["cached", "n", "dry-run"])),
+                Reason::DiscardsChanges,
+                found,
+            );
+        }
+        "reflog" => {
+            let gone = verb.subverb().filter(|&(_, word)| matches!(word, "expire" | "delete"));
+            let dry = verb.args("", &[]).has(&["n", "dry-run"]);
+            verb.flag(gone.filter(|_| !dry).map(|(at, _)| at), Reason::RewritesHistory, found);
+        }
+        "filter-branch" | "filter-repo" => found.flag_to(Reason::RewritesHistory, words, verb.at),
+        "update-ref" => verb.flag(verb.args("m", &[]).at(&["d"]), Reason::DeletesBranch, found),
+        "rebase" => found.code.extend(verb.args("xsX", &["exec", "onto"]).values(&["x", "exec"]).cloned()),
+        "submodule" => {
+            if let Some((at, "foreach")) = verb.subverb() {
+                let from = Args::of(words, at + 1, Spec::default(), Until::Operand).operands.first().copied();
+                let code = from.map(|from| Text::joined(words[from..].iter().map(|word| &word.value), " "));
+                found.code.extend(code);
+            }
+        }
+        "bisect" => {
+            if let Some((at, "run")) = verb.subverb() {
+                found.run(&words[at + 1..]);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `alias.x=!code`, set for this one command.
+fn alias(setting: &Text) -> Option<Text> {
+    let text = setting.as_str();
+    let at = text.find("=!").filter(|_| text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("alias.")))?;
+    Some(setting.piece(at + 2..text.len()))
+}
+
+/// A verb and what follows it.
+struct Verb<'a> {
+    words: &'a [Word],
+    at: usize,
+}
+
+impl<'a> Verb<'a> {
+    fn args(&self, short: &'static str, long: &'static [&'static str]) -> Args {
+        Args::of(self.words, self.at + 1, Spec { short, attached: "", long }, Until::Separator)
+    }
+
+    fn subverb(&self) -> Option<(usize, &'a str)> {
+        let at = *Args::of(self.words, self.at + 1, Spec::default(), Until::Operand).operands.first()?;
+        Some((at, self.words[at].text()))
+    }
+
+    /// From `git` to `last`, where there is such a word.
+    fn flag(&self, last: Option<usize>, reason: Reason, found: &mut Found) {
+        if let Some(last) = last {
+            found.flag_to(reason, self.words, last);
+        }
+    }
+}
+
+/// Every form is told: one that keeps the files still moves the branch, or takes away what was staged.
+fn reset(verb: &Verb<'_>, found: &mut Found) {
+    match verb.args("U", &["pathspec-from-file"]).at(&["hard", "merge", "keep"]) {
+        Some(last) => found.flag_to(Reason::DiscardsChanges, verb.words, last),
+        None => found.flag_to(Reason::ResetsIndex, verb.words, verb.at),
+    }
+}
+
+fn checkout(verb: &Verb<'_>, found: &mut Found) {
+    let args = verb.args("bB", &["orphan", "conflict", "pathspec-from-file"]);
+    let all = args.operands.iter().copied().find(|&at| matches!(verb.words[at].text(), "." | "./" | ":/"));
+    let last = [args.at(&["f", "force"]), args.separator, all].into_iter().flatten().min();
+    verb.flag(last, Reason::DiscardsChanges, found);
+}
+
+fn push(verb: &Verb<'_>, found: &mut Found) {
+    let args = verb.args("o", &["push-option", "repo", "receive-pack", "exec"]);
+    if args.has(&["n", "dry-run"]) {
+        return;
+    }
+    let rewrites = |text: &str| text.starts_with('+') || (text.starts_with(':') && text.len() > 1);
+    let reference = args.operands.iter().copied().find(|&at| rewrites(verb.words[at].text()));
+    let forced = args.at(&["f", "force", "force-with-lease", "d", "delete", "mirror", "prune"]);
+    verb.flag([forced, reference].into_iter().flatten().min(), Reason::RewritesRemote, found);
+}
+
+fn branch(verb: &Verb<'_>, found: &mut Found) {
+    let args = verb.args("u", &["set-upstream-to", "contains", "no-contains", "points-at", "sort", "format"]);
+    let both = args.at(&["d", "delete"]).zip(args.at(&["f", "force"])).map(|(delete, force)| delete.max(force));
+    verb.flag(args.at(&["D"]).or(both), Reason::DeletesBranch, found);
+}
