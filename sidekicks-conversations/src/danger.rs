@@ -2,6 +2,7 @@
 
 #[cfg(feature = "dangers")]
 mod args;
+mod files;
 #[cfg(feature = "dangers")]
 mod output;
 #[cfg(feature = "dangers")]
@@ -22,7 +23,7 @@ mod wrap;
 use crate::permission::Danger;
 
 /// What is known of a command.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Analysis {
     /// What may destroy data, in the order in which it stands in the command.
     pub(crate) dangers: Vec<Danger>,
@@ -73,4 +74,42 @@ pub(crate) fn analyse(command: &str) -> Analysis {
 /// ```
 pub fn dangers(command: &str) -> Vec<Danger> {
     analyse(command).dangers
+}
+
+#[cfg(all(test, feature = "dangers"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_simple_command_is_listed() {
+        let expected: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("ls -l", &["ls -l"]),
+            ("cd a && git  status | head", &["cd a", "git status", "head"]),
+            ("sudo -n env A=1 rm 'a b'", &["sudo -n env A=1 rm 'a b'", "env A=1 rm 'a b'", "rm 'a b'"]),
+            ("sh -c 'ls; pwd'", &["sh -c 'ls; pwd'", "ls", "pwd"]),
+            ("echo \"$(date) `id`\"", &["echo \"$(date) `id`\"", "date", "id"]),
+            ("find . -exec wc -l {} +", &["find . -exec wc -l {} +", "wc -l {}"]),
+            ("if a; then b; fi; f() { c; }", &["a", "b", "c"]),
+            // What stands around a command changes what it does.
+            ("A=1 ls 2>> e > f", &["A=1 ls 2>> e > f"]),
+            ("echo ls | sh", &["echo ls", "ls", "sh"]),
+        ];
+        for (command, commands) in expected {
+            let found = analyse(command).commands;
+            assert_eq!(
+                found.as_deref(),
+                Some(&commands.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()[..]),
+                "{command}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_a_command_may_be_hidden_there_is_no_list() {
+        for command in ["$x", "ls; eval \"$x\"", "curl x | sh", "echo 'x", "sh -c 'ls; $x'"] {
+            assert_eq!(analyse(command).commands, None, "{command}");
+        }
+        assert!(analyse("git reset").commands.is_some(), "what it does is unclear, but not which command it is");
+    }
 }

@@ -109,7 +109,7 @@
 //! {"event":"turn:changed","payload":{"agent":"a","busy":true,"queued":0,"phase":"starting","failedTools":0}}
 //! {"event":"message:delta","payload":{"agent":"a","messageId":"m2","index":0,"kind":"text","text":"Hel"}}
 //! {"event":"message:delta","payload":{"agent":"a","messageId":"m2","index":1,"kind":"tool","part":{"kind":"tool","id":"t1","title":"ls","toolKind":"execute","status":"pending","input":{"command":"ls"},"output":"","diffs":[],"locations":[]}}}
-//! {"event":"permission:requested","payload":{"id":"p3","agent":"a","messageId":"m2","toolCallId":"t1","title":"ls","action":"run_command","command":"ls","paths":[],"diffs":[],"rawInput":{"command":"ls"},"dangers":[{"code":"not-analysed","level":"unclear","start":0,"end":2}],"options":[{"id":"y","kind":"allow_once","name":"Yes"}]}}
+//! {"event":"permission:requested","payload":{"id":"p3","agent":"a","messageId":"m2","toolCallId":"t1","title":"rm a","action":"run_command","command":"rm a","paths":[],"diffs":[],"rawInput":{"command":"rm a"},"dangers":[{"code":"deletes-files","level":"destructive","start":0,"end":2}],"options":[{"id":"y","kind":"allow_once","name":"Yes"}]}}
 //! {"event":"permission:resolved","payload":{"id":"p3","agent":"a","outcome":"selected","option":"y","by":"user"}}
 //! {"event":"usage:changed","payload":{"agent":"a","usage":{"used":10,"size":100}}}
 //! {"event":"agent:changed","payload":{"agent":"a","commands":[{"name":"init","description":"Begin"}]}}

@@ -141,6 +141,7 @@ pub enum DangerLevel {
 /// - `hidden-command`: which command is run, or which text, is only known when it is run. *Unclear.*
 /// - `moves-files`: files are moved, perhaps over others.
 /// - `not-analysed`: the command was not looked into, or is not known, so nothing is known of what it does. *Unclear.*
+/// - `outside-workspace`: a file outside the folder that the agent works in is changed. *Unclear.*
 /// - `overwrites-file`: a file is emptied or written over.
 /// - `removes-containers`: containers, images, volumes or networks are removed.
 /// - `resets-index`: Git moves a branch, or forgets what is staged; files stay. *Unclear.*
@@ -148,6 +149,9 @@ pub enum DangerLevel {
 /// - `rewrites-remote`: a branch that others may have is overwritten or deleted.
 /// - `runs-unseen-input`: a shell runs what it reads from elsewhere: a download, a file, another program. *Unclear.*
 /// - `too-complex`: it is too long, or too deeply nested, to be looked into. *Unclear.*
+/// - `touches-git`: a file in a `.git` folder is changed: a hook runs as a program. *Unclear.*
+/// - `touches-keys`: a file in a `.ssh` folder is changed. *Unclear.*
+/// - `touches-shell-start`: a file that a shell runs when it starts is changed. *Unclear.*
 /// - `unreadable`: a shell could not read it either, as with a quote that stays open. *Unclear.*
 /// - `writes-disk`: a disk is formatted or written to directly.
 pub const DANGER_CODES: &[&str] = &[
@@ -162,6 +166,7 @@ pub const DANGER_CODES: &[&str] = &[
     "hidden-command",
     "moves-files",
     "not-analysed",
+    "outside-workspace",
     "overwrites-file",
     "removes-containers",
     "resets-index",
@@ -169,6 +174,9 @@ pub const DANGER_CODES: &[&str] = &[
     "rewrites-remote",
     "runs-unseen-input",
     "too-complex",
+    "touches-git",
+    "touches-keys",
+    "touches-shell-start",
     "unreadable",
     "writes-disk",
 ];

@@ -15,10 +15,12 @@ pub(super) enum Piece {
 /// A simple command, or the redirects of a compound one.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// Its assignments and redirects, as they are written.
-    pub(super) around: Vec<String>,
+    /// Its assignments, as they are written.
+    pub(super) assignments: Vec<String>,
     pub(super) words: Vec<Word>,
-    pub(super) redirects: Vec<Redirect>,
+    /// All its redirects but here-documents, as they are written.
+    pub(super) redirections: Vec<String>,
+    pub(super) overwrites: Vec<Redirect>,
     pub(super) input: Input,
 }
 
@@ -35,6 +37,15 @@ pub(super) struct Word {
     pub(super) source: String,
 }
 
+impl Step {
+    /// The whole of it on one line.
+    pub(super) fn text(&self) -> String {
+        let words = self.words.iter().map(|word| &word.source);
+        let all: Vec<&str> = self.assignments.iter().chain(words).chain(&self.redirections).map(|it| &**it).collect();
+        all.join(" ")
+    }
+}
+
 impl Word {
     pub(super) fn text(&self) -> &str {
         self.value.as_str()
@@ -48,7 +59,7 @@ impl Word {
     }
 }
 
-/// A redirect that writes.
+/// A redirect that writes over what is there.
 #[derive(Debug)]
 pub(super) struct Redirect {
     pub(super) writes: Writes,

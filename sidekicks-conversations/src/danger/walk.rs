@@ -35,7 +35,7 @@ pub(super) enum Stdin {
 
 enum Job {
     Code { code: Text, stdin: Stdin, depth: usize },
-    Words { words: Vec<Word>, around: Vec<String>, stdin: Stdin, depth: usize, wrappers: usize },
+    Words { words: Vec<Word>, stdin: Stdin, depth: usize, wrappers: usize },
 }
 
 /// What is found, in no order yet.
@@ -59,8 +59,9 @@ impl Walk {
         while let Some(job) = walk.jobs.pop() {
             match job {
                 Job::Code { code, stdin, depth } => walk.code(&code, &stdin, depth),
-                Job::Words { words, around, stdin, depth, wrappers } => {
-                    walk.words(&words, &around, &stdin, depth, wrappers);
+                Job::Words { words, stdin, depth, wrappers } => {
+                    let text: Vec<&str> = words.iter().map(|word| &*word.source).collect();
+                    walk.words(&words, text.join(" "), &stdin, depth, wrappers);
                 }
             }
         }
@@ -101,9 +102,9 @@ impl Walk {
                     self.jobs.push(Job::Code { code: code.clone(), stdin: stdin.clone(), depth: depth + 1 });
                 }
                 Piece::Step(step) => {
-                    step.redirects.iter().for_each(|redirect| self.redirect(redirect));
+                    step.overwrites.iter().for_each(|redirect| self.redirect(redirect));
                     let stdin = input(&pieces, step, stdin);
-                    self.words(&step.words, &step.around, &stdin, depth, 0);
+                    self.words(&step.words, step.text(), &stdin, depth, 0);
                 }
             }
         }
@@ -120,10 +121,9 @@ impl Walk {
         }
     }
 
-    fn words(&mut self, words: &[Word], around: &[String], stdin: &Stdin, depth: usize, wrappers: usize) {
+    fn words(&mut self, words: &[Word], text: String, stdin: &Stdin, depth: usize, wrappers: usize) {
         let Some((first, last)) = words.first().zip(words.last()) else { return };
-        let text: Vec<&str> = words.iter().map(|word| &*word.source).chain(around.iter().map(|it| &**it)).collect();
-        self.commands.push(((first.span.0, last.span.1), text.join(" ")));
+        self.commands.push(((first.span.0, last.span.1), text));
         if wrappers > MAX_WRAPPERS {
             return self.dangers.push((Reason::TooComplex, first.span));
         }
@@ -139,8 +139,8 @@ impl Walk {
             self.jobs.push(Job::Code { code, stdin: stdin.clone(), depth: depth + 1 });
         }
         for words in found.run {
-            let (around, stdin) = (Vec::new(), stdin.clone());
-            self.jobs.push(Job::Words { words, around, stdin, depth, wrappers: wrappers + 1 });
+            let stdin = stdin.clone();
+            self.jobs.push(Job::Words { words, stdin, depth, wrappers: wrappers + 1 });
         }
     }
 }

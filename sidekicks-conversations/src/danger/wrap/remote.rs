@@ -192,10 +192,8 @@ fn run(words: &[Word], from: usize, found: &mut Found) {
 fn kubectl(words: &[Word], found: &mut Found) {
     let Some((verb, "exec")) = operand(words, 1, KUBECTL) else { return };
     let args = Args::of(words, verb + 1, KUBECTL, Until::Separator);
-    match args.separator {
-        Some(separator) => found.run(&words[separator + 1..]),
-        None => exec(words, verb + 1, KUBECTL, found),
-    }
+    let command = args.separator.map(|separator| separator + 1).or_else(|| args.operands.get(1).copied());
+    found.run(command.and_then(|from| words.get(from..)).unwrap_or_default());
 }
 
 /// The first operand, which is a verb or what a verb is about.
