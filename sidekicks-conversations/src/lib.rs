@@ -126,6 +126,13 @@
 //! | `permission:requested`, `permission:resolved` | a question came, or is settled | adding it, or removing the one of this id |
 //! | `usage:changed`, `agent:changed` | what the session tells of itself | replacing what is there, or removing it where `null`; what is absent did not change |
 //!
+//! # What a command may destroy
+//!
+//! [`Permission::dangers`] flags each piece of a command that may destroy data, or of which that cannot be told, with a
+//! code of [`DANGER_CODES`] and its place; [`dangers`] does so for any command. The command is read as a shell reads it:
+//! behind `sudo` and `xargs`, inside `$( )`, in text that is given to another shell. That is the feature `dangers`, on by
+//! default; its parser needs Rust 1.94.1, the rest 1.88. Without it every command is flagged `not-analysed`.
+//!
 //! # When something goes wrong
 //!
 //! A wrong call is refused at once and changes nothing:

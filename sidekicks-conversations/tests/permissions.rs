@@ -123,7 +123,13 @@ async fn the_command_is_what_is_run_and_never_a_title() {
         json!({"toolCallId": "1/t", "title": "Shell: rm -r build", "content": text("Run command `rm -r build`")});
     let (permission, _) = asked(told, call, yes_or_no()).await;
     assert_eq!((permission.action, permission.command.as_deref()), (Action::RunCommand, Some("rm -r build")));
-    assert_eq!(permission.dangers[0].end, "rm -r build".len());
+    let danger = &permission.dangers[0];
+    assert_eq!((&*danger.code, danger.start, danger.end), ("deletes-files", 0, "rm".len()));
+
+    // One that destroys nothing is not flagged.
+    let call = json!({"toolCallId": "t", "kind": "execute", "rawInput": {"command": "grep -rn 'rm -rf' ."}});
+    let (permission, _) = asked(vec![], call, yes_or_no()).await;
+    assert_eq!(permission.dangers, []);
 }
 
 #[tokio::test(start_paused = true)]

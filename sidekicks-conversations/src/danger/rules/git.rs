@@ -21,16 +21,14 @@ pub(super) fn look(words: &[Word], found: &mut Found) {
     match words[verb.at].text() {
         "reset" => reset(&verb, found),
         "clean" => {
-            if !verb.args("e", &["exclude"]).has(&["n", "dry-run"]) {
-                found.flag_to(Reason::DiscardsChanges, words, verb.at);
-            }
+            let dry = verb.args("e", &["exclude"]).has(&["n", "dry-run"]);
+            verb.flag((!dry).then_some(verb.at), Reason::DiscardsChanges, found);
         }
         "checkout" => checkout(&verb, found),
         "restore" => {
             let args = verb.args("s", &["source", "conflict", "pathspec-from-file"]);
-            if !args.has(&["S", "staged"]) || args.has(&["W", "worktree"]) {
-                found.flag_to(Reason::DiscardsChanges, words, verb.at);
-            }
+            let only_staged = args.has(&["S", "staged"]) && !args.has(&["W", "worktree"]);
+            verb.flag((!only_staged).then_some(verb.at), Reason::DiscardsChanges, found);
         }
         "switch" => verb.flag(
             verb.args("cC", &["orphan"]).at(&["f", "force", "discard-changes"]),
