@@ -40,16 +40,37 @@ pub(super) fn parse(code: &Text) -> Result<Vec<Piece>, Refused> {
         return Err(Refused::TooComplex);
     }
     let ascii: String = source.bytes().map(|byte| if byte.is_ascii() { char::from(byte) } else { 'x' }).collect();
-    let read = || {
-        let parsed = Parser::new(&ascii).parse();
-        if !parsed.is_ok() {
-            return Err(Refused::Unreadable);
+    let pieces = catch_unwind(AssertUnwindSafe(|| read(code, &ascii).or_else(|| read(code, &without_glued(&ascii)))));
+    pieces.ok().flatten().ok_or(Refused::Unreadable)
+}
+
+/// `ascii` is what the parser sees, with a byte for each of `code`.
+fn read(code: &Text, ascii: &str) -> Option<Vec<Piece>> {
+    let parsed = Parser::new(ascii).parse();
+    if !parsed.is_ok() {
+        return None;
+    }
+    let mut lowering = Lowering { code, ascii, pieces: Vec::new(), broken: false };
+    lowering.sequence(&parsed.file.body, &Input::Inherited);
+    (!lowering.broken).then_some(lowering.pieces)
+}
+
+/// The parser stumbles over `a}`, which is a word as any other: that brace is hidden from it.
+fn without_glued(ascii: &str) -> String {
+    let mut open = 0_usize;
+    let mut last = ' ';
+    let hidden = |character: char| {
+        let closes_nothing = character == '}' && open == 0;
+        match character {
+            '{' => open += 1,
+            '}' => open = open.saturating_sub(1),
+            _ => {}
         }
-        let mut lowering = Lowering { code, ascii: &ascii, pieces: Vec::new() };
-        lowering.sequence(&parsed.file.body, &Input::Inherited);
-        Ok(lowering.pieces)
+        let glued = last.is_ascii_alphanumeric() || "_-/.=:,}\"'".contains(last);
+        last = character;
+        if closes_nothing && glued { 'x' } else { character }
     };
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(Refused::Unreadable))
+    ascii.chars().map(hidden).collect()
 }
 
 /// Brackets in quotes count too: only the parser knows quotes.
@@ -77,6 +98,8 @@ struct Lowering<'a> {
     code: &'a Text,
     ascii: &'a str,
     pieces: Vec<Piece>,
+    /// The parser read on where a shell does not, and may have lost something.
+    broken: bool,
 }
 
 impl Lowering<'_> {
@@ -89,6 +112,18 @@ impl Lowering<'_> {
         Word { value, hidden: false, process: false, span, source: text.to_owned() }
     }
 
+    /// Sees to it that what begins with a bracket ends with one, and where a shell sees its end.
+    fn see_closed(&mut self, span: ast::Span) {
+        let slice = span.slice(self.ascii);
+        self.broken |= match slice.as_bytes() {
+            [b'$', b'{', ..] => !slice.ends_with('}') || closes_early(slice),
+            [b'$' | b'<' | b'>', b'(', ..] | [b'(', ..] => !slice.ends_with(')'),
+            [b'$', b'[', ..] => !slice.ends_with(']'),
+            [b'`', rest @ ..] => !rest.ends_with(b"`"),
+            _ => false,
+        };
+    }
+
     fn origin(&self, span: ast::Span) -> Span {
         self.code.span(range(span))
     }
@@ -96,6 +131,18 @@ impl Lowering<'_> {
     fn source(&self, span: ast::Span) -> String {
         self.code.as_str().get(range(span)).unwrap_or_default().to_owned()
     }
+}
+
+/// In `${x:-{}; y }` the first brace that closes ends it, though the parser reads on.
+fn closes_early(expansion: &str) -> bool {
+    let mut last = ' ';
+    let bare = expansion.char_indices().skip(2).find(|&(_, character)| {
+        let is = character == '{' && !matches!(last, '$' | '\\');
+        last = character;
+        is
+    });
+    let after = bare.and_then(|(at, _)| expansion[at..].split_once('}')).map_or("", |(_, after)| after);
+    after.contains([' ', '\t', '\n', ';', '&', '|', '<', '>', '`', '(', '\'', '"'])
 }
 
 fn range(span: ast::Span) -> std::ops::Range<usize> {

@@ -106,8 +106,7 @@ impl Lowering<'_> {
                 self.statement(&function.body, input);
             }
             ast::Command::AnonymousFunction(function) => {
-                let words = self.words(&function.args);
-                drop(words);
+                function.args.iter().for_each(|word| self.nested(word));
                 self.statement(&function.body, input);
             }
             ast::Command::Binary(binary) => {
@@ -134,19 +133,19 @@ impl Lowering<'_> {
                 it.else_branch.iter().for_each(|branch| self.sequence(branch, input));
             }
             Kind::For(it) => {
-                self.words(it.words.iter().flatten());
+                it.words.iter().flatten().for_each(|word| self.nested(word));
                 self.sequence(&it.body, input);
             }
             Kind::Repeat(it) => {
-                self.word(&it.count);
+                self.nested(&it.count);
                 self.sequence(&it.body, input);
             }
             Kind::Foreach(it) => {
-                self.words(&it.words);
+                it.words.iter().for_each(|word| self.nested(word));
                 self.sequence(&it.body, input);
             }
             Kind::Select(it) => {
-                self.words(&it.words);
+                it.words.iter().for_each(|word| self.nested(word));
                 self.sequence(&it.body, input);
             }
             Kind::ArithmeticFor(it) => {
@@ -165,13 +164,16 @@ impl Lowering<'_> {
                 self.sequence(&it.body, input);
             }
             Kind::Case(it) => {
-                self.word(&it.word);
+                self.nested(&it.word);
                 for case in &it.cases {
                     case.patterns.iter().for_each(|pattern| self.pattern(pattern));
                     self.sequence(&case.body, input);
                 }
             }
-            Kind::Subshell(body) | Kind::BraceGroup(body) => self.sequence(body, input),
+            Kind::Subshell(body) | Kind::BraceGroup(body) => {
+                self.broken |= body.is_empty();
+                self.sequence(body, input);
+            }
             Kind::Arithmetic(it) => {
                 self.perhaps_subshells(it.span, it.expr_span);
                 it.expr_ast.iter().for_each(|it| self.arithmetic(it));

@@ -63,11 +63,12 @@ impl Lowering<'_> {
         match &assignment.value {
             ast::AssignmentValue::Scalar(word) => self.nested(word),
             ast::AssignmentValue::Compound(array) => {
+                self.see_closed(array.span);
                 for element in &array.elements {
                     if let ast::ArrayElem::Keyed { key, .. } | ast::ArrayElem::KeyedAppend { key, .. } = element {
                         self.subscript(key);
                     }
-                    self.nested(element.value());
+                    self.word(element.value());
                 }
             }
         }

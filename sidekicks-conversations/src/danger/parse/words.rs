@@ -19,6 +19,8 @@ struct Draft {
 enum Quotes {
     None,
     Double,
+    /// Inside an expansion or a test, where brackets are characters as any other.
+    Nested,
     /// A here-document, where a double quote is a character as any other.
     Document,
 }
@@ -47,7 +49,7 @@ impl Lowering<'_> {
                     }
                     ast::HeredocBodyPart::ArithmeticExpansion { expression, expression_word_ast, .. } => {
                         self.perhaps_subshells(part.span, Some(expression.span()));
-                        self.word(expression_word_ast);
+                        self.nested(expression_word_ast);
                     }
                     ast::HeredocBodyPart::Parameter(parameter) => self.parameter(parameter),
                     ast::HeredocBodyPart::Literal(_) | ast::HeredocBodyPart::Variable(_) => {}
@@ -107,7 +109,7 @@ impl Lowering<'_> {
             }
             Kind::ArithmeticExpansion { expression, expression_word_ast, .. } => {
                 self.perhaps_subshells(part.span, Some(expression.span()));
-                self.word(expression_word_ast);
+                self.nested(expression_word_ast);
             }
             Kind::Parameter(parameter) => self.parameter(parameter),
             Kind::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
@@ -131,16 +133,22 @@ impl Lowering<'_> {
             | Kind::ArrayLength(reference)
             | Kind::ArrayIndices(reference)
             | Kind::Transformation { reference, .. } => self.reference(reference),
-            Kind::ZshQualifiedGlob(_) | Kind::Variable(_) | Kind::PrefixMatch { .. } => {}
+            Kind::ZshQualifiedGlob(_) => return self.literal(part.span, quotes, draft),
+            Kind::Variable(_) | Kind::PrefixMatch { .. } => {}
         }
         self.hole(part.span, draft);
     }
 
+    /// A word that is none of a command: only what is run inside it counts.
     pub(super) fn nested(&mut self, word: &ast::Word) {
-        self.word(word);
+        let mut draft = Draft::default();
+        for part in &word.parts {
+            self.part(part, Quotes::Nested, &mut draft);
+        }
     }
 
     fn hole(&mut self, span: ast::Span, draft: &mut Draft) {
+        self.see_closed(span);
         draft.hidden = true;
         draft.value.push_str(HOLE, self.origin(span));
     }
@@ -156,7 +164,7 @@ impl Lowering<'_> {
                 '\\' => {
                     let Some(&(_, next)) = characters.peek() else { break };
                     let quotes_it = match quotes {
-                        Quotes::None => true,
+                        Quotes::None | Quotes::Nested => true,
                         Quotes::Double => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
                         Quotes::Document => matches!(next, '$' | '`' | '\\' | '\n'),
                     };
@@ -169,7 +177,12 @@ impl Lowering<'_> {
                     from = all.start + at + if next == '\n' { 2 } else { 1 };
                 }
                 // A pattern may become any name. `[` alone is a command.
-                '*' | '?' | '(' if quotes == Quotes::None => draft.hidden = true,
+                '*' | '?' if quotes == Quotes::None => draft.hidden = true,
+                '(' if quotes == Quotes::None => {
+                    draft.hidden = true;
+                    // Only a pattern has a bracket that is not quoted.
+                    self.broken |= !slice[..at].ends_with(['!', '?', '*', '+', '@']);
+                }
                 '[' if quotes == Quotes::None && slice.get(at + 1..).is_some_and(|rest| rest.contains(']')) => {
                     draft.hidden = true;
                 }
@@ -211,18 +224,24 @@ impl Lowering<'_> {
 
     /// `((a) | (b))` is no arithmetic but subshells, as is told by a bracket that closes more than the expression opened.
     pub(super) fn perhaps_subshells(&mut self, span: ast::Span, expression: Option<ast::Span>) {
-        let mut open = 0_i32;
-        let mut closes = |byte| {
-            open += i32::from(byte == b'(') - i32::from(byte == b')');
-            open < 0
-        };
-        if expression.is_some_and(|it| it.slice(self.ascii).bytes().any(&mut closes)) {
-            let all = range(span);
-            let start = all.start + usize::from(span.slice(self.ascii).starts_with('$')) + 1;
-            let inner = self.code.piece(start..all.end.saturating_sub(1));
-            self.pieces.push(Piece::Code(inner));
+        if expression.is_none_or(|it| closing(it.slice(self.ascii)).is_none()) {
+            return;
         }
+        // The outer bracket of the two; where it ends, the parser does not always tell right.
+        let start = range(span).start + usize::from(span.slice(self.ascii).starts_with('$')) + 1;
+        let rest = self.ascii.get(start..).unwrap_or_default();
+        let end = start + closing(rest).unwrap_or(rest.len());
+        self.pieces.push(Piece::Code(self.code.piece(start..end)));
     }
+}
+
+/// Where a bracket closes that the text did not open.
+fn closing(text: &str) -> Option<usize> {
+    let mut open = 0_i32;
+    text.bytes().position(|byte| {
+        open += i32::from(byte == b'(') - i32::from(byte == b')');
+        open < 0
+    })
 }
 
 fn without_tabs(document: &Text) -> Text {
