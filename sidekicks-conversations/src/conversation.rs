@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
@@ -12,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
 use crate::conversations::Common;
-use crate::core::{Core, Errand, Outcome};
+use crate::core::{Answer, Core, Errand};
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
 use crate::hub::{Follower, Room};
 use crate::id::{MessageId, PermissionId};
@@ -48,7 +49,9 @@ struct Handles(Arc<Shared>);
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        self.0.core().leave();
+        // Where the embedder's connection panics, that must not be the end of the program.
+        let end = |end: fn(&mut Core)| catch_unwind(AssertUnwindSafe(|| end(&mut self.0.core())));
+        let _ = end(Core::leave).or_else(|_| end(Core::close));
         self.0.closed.send_replace(true);
         self.0.changed.notify_one();
     }
@@ -155,8 +158,7 @@ impl Conversation {
     }
 
     async fn set(&self, setting: Setting) -> Result<(), RequestError> {
-        let open = self.open().map_err(|_| RequestError::Closed)?;
-        let Some(errand) = open.with_core(|core| core.choose(setting))? else { return Ok(()) };
+        let Some(errand) = self.with_core(|core| core.choose(setting))? else { return Ok(()) };
         let mut asking = Box::pin(see_through(Arc::clone(&self.shared), errand));
         // Begun here, so that the agent is asked in the order in which things were chosen.
         if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(asking.as_mut().poll(context))).await {
@@ -224,25 +226,29 @@ impl Conversation {
 }
 
 /// Asks the agent for what somebody chose, and tells the conversation what came of it, unless that is closed meanwhile.
-async fn see_through(shared: Arc<Shared>, errand: Errand) -> Result<(), RequestError> {
+async fn see_through(shared: Arc<Shared>, mut errand: Errand) -> Result<(), RequestError> {
     let mut closed = shared.closed.subscribe();
-    let outcome = tokio::select! {
+    let answer = tokio::select! {
         biased;
-        outcome = ask(&shared, &errand) => outcome,
+        answer = go(&shared, &mut errand) => answer,
         _ = closed.wait_for(|closed| *closed) => return Err(RequestError::Closed),
     };
-    let result = outcome.as_ref().map(drop).map_err(Clone::clone);
-    let heard = shared.core().returned(errand, outcome);
+    let result = answer.as_ref().map(drop).map_err(Clone::clone);
+    let heard = shared.core().returned(errand, answer);
     shared.changed.notify_one();
     drop(shared);
     let _ = heard.await; // It is only ever dropped.
     result
 }
 
-async fn ask(shared: &Shared, errand: &Errand) -> Outcome {
+async fn go(shared: &Shared, errand: &mut Errand) -> Answer {
     let _lease = match &errand.connector {
         Some(connector) => {
-            let lease = connector.borrow(shared.borrow_for("settings")).await?;
+            let lease = tokio::select! {
+                biased;
+                settled = &mut errand.settled => return settled.unwrap_or(Ok(())).map(|()| None),
+                lease = connector.borrow(shared.borrow_for("settings")) => lease?,
+            };
             if lease.generation() != errand.generation {
                 return Ok(None);
             }
@@ -250,11 +256,30 @@ async fn ask(shared: &Shared, errand: &Errand) -> Outcome {
         }
         None => None,
     };
-    match errand.way.ask(&*errand.connection, &errand.session).await {
-        Ok(options) => Ok(Some(options)),
-        Err(CallError::Ended { end: End::Stopped(_), .. }) => Ok(None),
-        Err(error) => Err(error.into()),
+    match ask(shared, errand).await {
+        Err(RequestError::Call(CallError::Ended { end: End::Stopped(_), .. })) => Ok(None),
+        answer => answer,
     }
+}
+
+/// It is asked under the lock, as prompts are sent: whichever the core decided on first comes to the agent first.
+async fn ask(shared: &Shared, errand: &mut Errand) -> Answer {
+    let mut asking: Option<Pin<Box<dyn Future<Output = Result<Vec<_>, CallError>> + Send>>> = None;
+    poll_fn(|context| {
+        let asked = match &mut asking {
+            Some(asking) => asking.as_mut().poll(context),
+            None => {
+                let mut core = shared.core();
+                match core.sets_out(errand) {
+                    Ok(Some(request)) => asking.insert(Box::pin(request.ask())).as_mut().poll(context),
+                    Ok(None) => return Poll::Ready(Ok(None)),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+        };
+        asked.map(|answer| Ok(Some(answer?)))
+    })
+    .await
 }
 
 impl Shared {

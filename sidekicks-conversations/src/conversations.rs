@@ -26,8 +26,7 @@ use crate::transcript::Transcript;
 /// A function from a name to a profile is one, and so is a map, an `Arc` of one, and one behind a lock, so that
 /// `Arc<RwLock<HashMap<..>>>` is one whose agents can be changed. It is asked while a conversation is locked: it must not
 /// block, nor call into conversations or drop the last of them, and who changes it must not call into them while they hold
-/// its lock. Of one agent give the same connector each time, and not a new one around it: by that a turn knows that it may
-/// be had under the lease of a question that is open, and else waits until the person has answered.
+/// its lock.
 pub trait AgentDirectory: Send + Sync {
     /// The agent of this name, if there is one.
     fn find(&self, name: &AgentName) -> Option<AgentProfile>;
@@ -67,7 +66,8 @@ impl<T: AgentDirectory + Send + ?Sized> AgentDirectory for Mutex<T> {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct AgentProfile {
-    /// Where a connection to it is borrowed, for one turn at a time.
+    /// Where a connection to it is borrowed, for one turn at a time. It may be dropped while a conversation is locked: its
+    /// `Drop`, if it has one, must not call into conversations.
     pub connector: Arc<dyn Connector>,
     /// The folder it works in; an absolute path.
     pub cwd: PathBuf,

@@ -19,20 +19,18 @@ mod turns;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use sidekicks_acp::schema::{ContentBlock, SessionConfigOption, SessionId};
-use sidekicks_acp::{
-    AgentConnection, AgentName, CallError, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents,
-};
+use sidekicks_acp::schema::{ContentBlock, SessionConfigOption};
+use sidekicks_acp::{AgentName, CallError, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::conversations::{AgentProfile, Common};
 use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
-use crate::wish::{Setting, Way, Wish};
+use crate::wish::{Request, Setting, Way, Wish};
 use card::Card;
-use choices::Returned;
-pub(crate) use choices::{Errand, Outcome};
+pub(crate) use choices::{Answer, Errand};
+use choices::{Choice, Returned};
 pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
@@ -63,7 +61,7 @@ pub(crate) struct Core {
     /// What somebody chose, which goes before what is configured.
     chosen: Wish,
     /// What somebody chose and the agent has not answered yet, in order.
-    choices: Vec<(Number, Setting)>,
+    choices: Vec<Choice>,
     returned: Vec<Returned>,
     /// What was configured when that was last looked at.
     configured: Option<Wish>,
@@ -94,6 +92,8 @@ struct Turn {
     deadline: Option<Instant>,
     /// Whether it was begun once more, as after a connection that ended before the prompt was written.
     retried: bool,
+    /// It was told that the agent remembers.
+    resumed: bool,
     /// How much was heard of the session since it was open, while the prompt waited for a moment of quiet.
     crossed: usize,
     failing: Failing,
@@ -122,11 +122,7 @@ pub(crate) enum Want {
     /// That everything was heard that the session has said so far, or until then: what came before a prompt is no answer
     /// to it.
     Quiet(Option<Instant>),
-    Setting {
-        connection: Arc<dyn AgentConnection>,
-        session: SessionId,
-        way: Way,
-    },
+    Setting(Request),
 }
 
 /// What came of it.
@@ -184,9 +180,7 @@ impl Core {
                 Some((*number, Want::Lease { connector, owner: self.owner.to_string() }))
             }
             Stage::Setting(number, _, way) => {
-                let Session { connection, id: Some(session), .. } = self.session.as_ref()? else { return None };
-                let (connection, session, way) = (Arc::clone(connection), session.clone(), way.clone());
-                Some((*number, Want::Setting { connection, session, way }))
+                self.request(way.clone()).map(|request| (*number, Want::Setting(request)))
             }
             Stage::Opening => {
                 let session = self.session.as_ref().filter(|session| session.id.is_some());

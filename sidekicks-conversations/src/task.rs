@@ -171,8 +171,8 @@ impl Job {
                 });
                 Self { number, work, panicked: || Done::Quiet }
             }
-            Want::Setting { connection, session, way } => {
-                let work = Box::pin(async move { Done::Setting(way.ask(&*connection, &session).await) });
+            Want::Setting(request) => {
+                let work = Box::pin(async move { Done::Setting(request.ask().await) });
                 Self { number, work, panicked: || Done::Setting(Err(CallError::Malformed(Panicked.to_string()))) }
             }
         }

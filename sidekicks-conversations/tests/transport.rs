@@ -24,6 +24,9 @@ struct Puppet(Arc<Mutex<Strings>>);
 struct Strings {
     generation: u64,
     calls: Vec<String>,
+    /// It can resume sessions.
+    resumes: bool,
+    panics: bool,
     session: Option<SessionEventSender>,
 }
 
@@ -70,7 +73,12 @@ impl LeaseGuard for Puppet {
 impl AgentConnection for Puppet {
     fn agent(&self) -> &AgentInfo {
         static INFO: LazyLock<AgentInfo> = LazyLock::new(AgentInfo::default);
-        &INFO
+        static RESUMES: LazyLock<AgentInfo> = LazyLock::new(|| {
+            let mut info = AgentInfo::default();
+            info.capabilities = serde_json::from_value(json!({"sessionCapabilities": {"resume": {}}})).unwrap();
+            info
+        });
+        if self.0.lock().unwrap().resumes { &RESUMES } else { &INFO }
     }
 
     fn open(&self, _: OpenSession) -> Result<SessionEvents, CallError> {
@@ -87,6 +95,8 @@ impl AgentConnection for Puppet {
 
     fn cancel(&self, _: &SessionId) -> Result<(), CallError> {
         self.called("cancel");
+        let panics = self.0.lock().unwrap().panics;
+        assert!(!panics, "this panics on purpose");
         Ok(())
     }
 
@@ -238,6 +248,56 @@ async fn a_prompt_that_was_lost_before_it_was_written_is_sent_once_more() {
     talk.says("Here.");
     talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
     assert_eq!(talk.until("idle").await, ["m2.0 +Here.", "m2 agent end_turn", "idle"], "in the answer that was begun");
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_the_agent_remembers_is_told_once_in_a_turn() {
+    let mut talk = Talk::prompted().await;
+    talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
+    talk.until("idle").await;
+    talk.agent.0.lock().unwrap().resumes = true;
+    talk.agent.tell(SessionEvent::Ended(End::Stopped(StopCause::Idle)));
+    talk.agent.restart();
+    talk.with.send("Again").unwrap();
+    let mut story = Vec::new();
+    for last in ["answering", "idle"] {
+        settled().await;
+        talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
+        story.extend(talk.until("answering").await);
+        if last == "answering" {
+            talk.ends(Err(CallError::Ended { end: killed(), sent: false }));
+            talk.agent.restart();
+        }
+    }
+    talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
+    story.extend(talk.until("idle").await);
+    assert_eq!(
+        story,
+        [
+            "m3 user",
+            "starting",
+            "m4 session-resumed",
+            "m5 agent",
+            "answering",
+            "starting",
+            "answering",
+            "m5 agent end_turn empty",
+            "idle"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_panics_when_all_handles_are_dropped_ends_nothing_else() {
+    let Talk { agent, with, mut events } = Talk::prompted().await;
+    agent.0.lock().unwrap().panics = true;
+    drop(with);
+    let mut told = Vec::new();
+    while let Some(event) = within(events.next()).await {
+        told.push(word(&event));
+    }
+    assert_eq!(told.last().map(String::as_str), Some("idle"), "{told:?}");
+    assert_eq!(agent.calls(), ["cancel", "release"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -61,11 +61,13 @@ impl Core {
         }
     }
 
-    /// A turn that waits for the agent need not wait for the person to answer: it is had under the lease of the card.
+    /// A turn that waits for the agent need not wait for the person to answer: it is had under the lease of the card. Where
+    /// it is to be had of another connector, that may still be the same agent, so the lease goes back.
     pub(super) fn lend_to_turn(&mut self) {
         let Some(Turn { stage: Stage::Borrowing(_), profile, .. }) = &self.turn else { return };
-        let has = |card: &mut Card| card.lease.is_some() && Arc::ptr_eq(&card.connector, &profile.connector);
-        if let Some(Card { lease: Some(lease), .. }) = self.card.take_if(has) {
+        if let Some(Card { lease: Some(lease), connector, .. }) = self.card.take_if(|card| card.lease.is_some())
+            && Arc::ptr_eq(&connector, &profile.connector)
+        {
             self.borrowed(Ok(lease));
         }
     }

@@ -1,14 +1,17 @@
 //! Modes, models and options: asked of a session, and looked after.
 
+use std::sync::Arc;
+
 use sidekicks_acp::schema::SessionConfigOption;
 use sidekicks_acp::{CallError, Phase};
 
 use super::{Core, Number, Session, Stage, Turn};
 use crate::conversations::AgentProfile;
+use crate::error::RequestError;
 use crate::event::Offer;
 use crate::failure::Failure;
 use crate::transcript::Transcript;
-use crate::wish::{self, Models, Offered, Plan, Setting, Way, Wish};
+use crate::wish::{self, Models, Offered, Plan, Request, Setting, Way, Wish};
 
 fn offered<'a>(transcript: &'a Transcript, models: &'a Models) -> Offered<'a> {
     Offered { modes: transcript.modes.as_ref(), options: &transcript.config_options, models }
@@ -35,8 +38,15 @@ impl Core {
                     return;
                 }
                 Plan::NotOffered(others) if setting.codes().is_some() => return self.refused(&setting, others, None),
-                // An option that a new session does not have any more.
-                Plan::NotOffered(_) | Plan::Nothing => self.is_asked(setting),
+                plan => {
+                    let answer = match plan {
+                        // An option that a new session does not have any more.
+                        Plan::NotOffered(offered) => Err(RequestError::NotOffered { offered }),
+                        _ => Ok(()),
+                    };
+                    self.saw_to(&setting, &answer);
+                    self.is_asked(setting);
+                }
             }
         }
     }
@@ -57,6 +67,12 @@ impl Core {
             session.confirmations.ask(number, setting, offered(&transcript, &session.models));
         }
         number
+    }
+
+    /// What the session that is open is asked in this way.
+    pub(super) fn request(&self, way: Way) -> Option<Request> {
+        let Session { connection, id, .. } = self.session.as_ref()?;
+        Some(Request { connection: Arc::clone(connection), session: id.clone()?, way })
     }
 
     /// There is nothing more to be asked of the session for this.
@@ -94,7 +110,7 @@ impl Core {
         let now = self.configured.clone().unwrap_or_default();
         let Wish { mode, model, options } = self.chosen.clone();
         let mut wish = Wish { mode: mode.or(now.mode), model: model.or(now.model), options };
-        self.choices.iter().for_each(|(_, setting)| wish.set(setting.clone()));
+        self.choices.iter().for_each(|choice| wish.set(choice.setting.clone()));
         wish
     }
 
@@ -110,16 +126,21 @@ impl Core {
         turn.stage = Stage::Opening;
         let refused = |error: &CallError| matches!(error, CallError::Agent(error) if !error.login_required());
         match answer {
-            Ok(options) => self.was_set(number, setting, way, options),
+            Ok(options) => {
+                self.saw_to(&setting, &Ok(()));
+                self.was_set(number, setting, way, options);
+            }
             Err(error) => {
                 self.was_not_set(number, &error);
-                if self.has_lost_session(&error) {
+                let is_lost = self.has_lost_session(&error);
+                if is_lost {
                     self.lose_session();
                     if self.retry() {
                         return;
                     }
+                    self.end_session();
                 }
-                if !refused(&error) {
+                if is_lost || !refused(&error) {
                     return self.call_failed(&error, Phase::Open);
                 }
                 if setting.codes().is_some() {
@@ -127,6 +148,7 @@ impl Core {
                     return self.refused(&setting, others, Some(&error));
                 }
                 // An option that somebody chose in a session that is gone is worth no more than a try.
+                self.saw_to(&setting, &Err(error.into()));
                 self.is_asked(setting);
             }
         }
@@ -137,7 +159,11 @@ impl Core {
     pub(super) fn was_set(&mut self, number: Number, setting: Setting, way: &Way, answer: Vec<SessionConfigOption>) {
         let transcript = self.common.hub.transcript(&self.agent);
         let Some(session) = &mut self.session else { return };
-        let told = session.confirmations.yes(number, &setting);
+        let Some(told) = session.confirmations.yes(number, &setting) else {
+            // It was asked for something else since, and has said yes to that. Which it did last, it does not tell.
+            session.told.doubt(&setting);
+            return session.asked.unset(&setting);
+        };
         session.confirmations.hear(Offered { modes: None, options: &answer, models: &Models::default() });
         let mut offer = Offer::default();
         match way {
@@ -191,6 +217,9 @@ impl Core {
         if self.chosen.has(setting) {
             self.chosen.unset(setting); // The next turn is had as it is configured.
         }
+        let offered = others.clone();
+        let answer = error.cloned().map_or(RequestError::NotOffered { offered }, RequestError::Call);
+        self.saw_to(setting, &Err(answer));
         self.fail_before_prompt(Failure::of_refusal(code, setting.wanted(), others, error));
     }
 }
