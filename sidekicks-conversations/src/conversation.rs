@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
+use sidekicks_acp::schema::{AuthMethodId, SessionConfigOption, SessionConfigOptionValue};
 use sidekicks_acp::{AgentName, Borrow, CallError, End};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
@@ -262,9 +262,12 @@ async fn go(shared: &Shared, errand: &mut Errand) -> Answer {
     }
 }
 
+/// The agent is being asked for something.
+type Asking = Pin<Box<dyn Future<Output = Result<Vec<SessionConfigOption>, CallError>> + Send>>;
+
 /// It is asked under the lock, as prompts are sent: whichever the core decided on first comes to the agent first.
 async fn ask(shared: &Shared, errand: &mut Errand) -> Answer {
-    let mut asking: Option<Pin<Box<dyn Future<Output = Result<Vec<_>, CallError>> + Send>>> = None;
+    let mut asking: Option<Asking> = None;
     poll_fn(|context| {
         let asked = match &mut asking {
             Some(asking) => asking.as_mut().poll(context),

@@ -24,13 +24,14 @@ use sidekicks_acp::{AgentName, CallError, ConnectError, Connector, Lease, Permis
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::conversations::{AgentProfile, Common};
+use crate::conversations::Common;
+use crate::directory::AgentProfile;
 use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
 use crate::wish::{Request, Setting, Way, Wish};
 use card::Card;
 pub(crate) use choices::{Answer, Errand};
-use choices::{Choice, Returned};
+use choices::{Chosen, Returned};
 pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
@@ -61,7 +62,7 @@ pub(crate) struct Core {
     /// What somebody chose, which goes before what is configured.
     chosen: Wish,
     /// What somebody chose and the agent has not answered yet, in order.
-    choices: Vec<Choice>,
+    choices: Vec<Chosen>,
     returned: Vec<Returned>,
     /// What was configured when that was last looked at.
     configured: Option<Wish>,

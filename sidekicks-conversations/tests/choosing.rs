@@ -309,7 +309,7 @@ async fn slow_to_choose() -> (Talk, Arc<Semaphore>) {
     });
     let choosers = Arc::new(Semaphore::new(0));
     let connector = ForTurns { agent, choosers: Arc::clone(&choosers) };
-    let talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
+    let talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/").mode("ask"))]), options());
     talk.with.send("1").unwrap();
     talk.idle().await;
     (talk, choosers)
@@ -357,20 +357,54 @@ async fn of_two_that_wait_for_the_agent_the_last_is_asked_for() {
 #[tokio::test(start_paused = true)]
 async fn what_a_turn_could_not_set_is_told_to_who_chose_it() {
     let (talk, choosers) = slow_to_choose().await;
-    let choosing = choose(&talk, "plan").await;
-    talk.with.send("2").unwrap();
-    talk.idle().await;
-    assert_eq!(within(choosing).await.unwrap().unwrap_err().code(), "agent-error");
+    for (mode, expected) in [("yolo", Ok(())), ("plan", Err("agent-error"))] {
+        let choosing = choose(&talk, mode).await;
+        talk.with.send("2").unwrap();
+        talk.idle().await;
+        assert_eq!(within(choosing).await.unwrap().map_err(|error| error.code()), expected, "{mode}");
+    }
     talk.with.send("3").unwrap();
     talk.idle().await;
-    assert_eq!(answered_in(&talk), ["text ask"], "it is chosen no more");
+    assert_eq!(answered_in(&talk), ["text yolo"], "what was chosen before it holds, and not what is configured");
     // Of an agent that is not to be had nothing was asked, and nothing is doubted.
-    let choosing = choose(&talk, "yolo").await;
+    let choosing = choose(&talk, "ask").await;
     choosers.close();
     assert_eq!(within(choosing).await.unwrap().unwrap_err().code(), "unknown-agent");
     talk.with.send("4").unwrap();
     talk.idle().await;
-    assert_eq!(answered_in(&talk), ["text ask"]);
+    assert_eq!(answered_in(&talk), ["text yolo"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_chosen_after_a_reload_goes_before_it() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        opens(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        answers(&mut peer, "Two.").await; // Nothing is asked in between.
+        let set = peer.expect("session/set_mode").await;
+        assert_eq!(set["params"]["modeId"], "yolo");
+        peer.reply(&set, json!({})).await;
+        answers(&mut peer, "Three.").await;
+        peer.farewell().await;
+    });
+    let now = Arc::new(Mutex::new(AgentProfile::new(agent, "/")));
+    let there = Arc::clone(&now);
+    let talk = talk_with(move |_: &AgentName| Some(there.lock().unwrap().clone()), options());
+    talk.with.send("1").unwrap();
+    talk.idle().await;
+    now.lock().unwrap().mode = Some("yolo".to_owned());
+    within(talk.with.set_mode("ask")).await.unwrap();
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    assert_eq!((talk.answer().stop_reason.as_deref(), &*mode_of(&talk)), (Some("end_turn"), "ask"));
+    // And what is configured after it, before it.
+    for mode in [None, Some("yolo".to_owned())] {
+        now.lock().unwrap().mode = mode;
+        let _ = talk.with.set_option("none", true).await.unwrap_err(); // The directory is looked at.
+    }
+    talk.with.send("3").unwrap();
+    talk.idle().await;
+    assert_eq!(mode_of(&talk), "yolo");
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,7 +11,7 @@ use crate::error::RequestError;
 use crate::wish::{Plan, Request, Setting, Way};
 
 /// Something that somebody chose and that does not hold yet.
-pub(super) struct Choice {
+pub(super) struct Chosen {
     number: Number,
     pub(super) setting: Setting,
     /// Until the agent is asked for it: a turn that begins earlier asks for it itself, and tells here what came of that.
@@ -91,7 +91,7 @@ impl Core {
             setting: setting.clone(),
             asked: None,
         };
-        self.choices.push(Choice { number, setting, waits: Some(waits) });
+        self.choices.push(Chosen { number, setting, waits: Some(waits) });
         Some(errand)
     }
 
@@ -118,9 +118,9 @@ impl Core {
 
     /// A turn saw to this: those who chose it and still wait for the agent need not.
     pub(super) fn saw_to(&mut self, setting: &Setting, answer: &Result<(), RequestError>) {
-        let waits = |choice: &Choice| choice.waits.is_some() && choice.setting == *setting;
+        let waits = |choice: &Chosen| choice.waits.is_some() && choice.setting == *setting;
         while let Some(at) = self.choices.iter().position(waits) {
-            let Choice { number, setting, waits } = self.choices.remove(at);
+            let Chosen { number, setting, waits } = self.choices.remove(at);
             if answer.is_ok() {
                 self.holds(number, setting);
             }

@@ -6,7 +6,7 @@ use sidekicks_acp::schema::SessionConfigOption;
 use sidekicks_acp::{CallError, Phase};
 
 use super::{Core, Number, Session, Stage, Turn};
-use crate::conversations::AgentProfile;
+use crate::directory::AgentProfile;
 use crate::error::RequestError;
 use crate::event::Offer;
 use crate::failure::Failure;

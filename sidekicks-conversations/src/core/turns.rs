@@ -8,7 +8,7 @@ use sidekicks_acp::{CallError, ConnectError, Lease, Phase, PromptId, StopReason,
 use tokio::time::Instant;
 
 use super::{Core, Failing, Heard, Session, Stage, Turn};
-use crate::conversations::AgentProfile;
+use crate::directory::AgentProfile;
 use crate::event::{Outcome, ResolvedBy};
 use crate::failure::Failure;
 use crate::id::MessageId;
