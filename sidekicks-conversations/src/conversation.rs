@@ -3,17 +3,17 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
-use sidekicks_acp::schema::{AuthMethodId, SessionConfigOption, SessionConfigOptionValue};
-use sidekicks_acp::{AgentName, Borrow, CallError, End};
+use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
+use sidekicks_acp::{AgentName, Borrow};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
 use crate::conversations::Common;
-use crate::core::{Answer, Core, Errand};
+use crate::core::Core;
+use crate::errand;
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
 use crate::hub::{Follower, Room};
 use crate::id::{MessageId, PermissionId};
@@ -159,7 +159,7 @@ impl Conversation {
 
     async fn set(&self, setting: Setting) -> Result<(), RequestError> {
         let Some(errand) = self.with_core(|core| core.choose(setting))? else { return Ok(()) };
-        let mut asking = Box::pin(see_through(Arc::clone(&self.shared), errand));
+        let mut asking = Box::pin(errand::see_through(Arc::clone(&self.shared), errand));
         // Begun here, so that the agent is asked in the order in which things were chosen.
         if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(asking.as_mut().poll(context))).await {
             return result;
@@ -225,69 +225,9 @@ impl Conversation {
     }
 }
 
-/// Asks the agent for what somebody chose, and tells the conversation what came of it, unless that is closed meanwhile.
-async fn see_through(shared: Arc<Shared>, mut errand: Errand) -> Result<(), RequestError> {
-    let mut closed = shared.closed.subscribe();
-    let answer = tokio::select! {
-        biased;
-        answer = go(&shared, &mut errand) => answer,
-        _ = closed.wait_for(|closed| *closed) => return Err(RequestError::Closed),
-    };
-    let result = answer.as_ref().map(drop).map_err(Clone::clone);
-    let heard = shared.core().returned(errand, answer);
-    shared.changed.notify_one();
-    drop(shared);
-    let _ = heard.await; // It is only ever dropped.
-    result
-}
-
-async fn go(shared: &Shared, errand: &mut Errand) -> Answer {
-    let _lease = match &errand.connector {
-        Some(connector) => {
-            let lease = tokio::select! {
-                biased;
-                settled = &mut errand.settled => return settled.unwrap_or(Ok(())).map(|()| None),
-                lease = connector.borrow(shared.borrow_for("settings")) => lease?,
-            };
-            if lease.generation() != errand.generation {
-                return Ok(None);
-            }
-            Some(lease)
-        }
-        None => None,
-    };
-    match ask(shared, errand).await {
-        Err(RequestError::Call(CallError::Ended { end: End::Stopped(_), .. })) => Ok(None),
-        answer => answer,
-    }
-}
-
-/// The agent is being asked for something.
-type Asking = Pin<Box<dyn Future<Output = Result<Vec<SessionConfigOption>, CallError>> + Send>>;
-
-/// It is asked under the lock, as prompts are sent: whichever the core decided on first comes to the agent first.
-async fn ask(shared: &Shared, errand: &mut Errand) -> Answer {
-    let mut asking: Option<Asking> = None;
-    poll_fn(|context| {
-        let asked = match &mut asking {
-            Some(asking) => asking.as_mut().poll(context),
-            None => {
-                let mut core = shared.core();
-                match core.sets_out(errand) {
-                    Ok(Some(request)) => asking.insert(Box::pin(request.ask())).as_mut().poll(context),
-                    Ok(None) => return Poll::Ready(Ok(None)),
-                    Err(error) => return Poll::Ready(Err(error)),
-                }
-            }
-        };
-        asked.map(|answer| Ok(Some(answer?)))
-    })
-    .await
-}
-
 impl Shared {
     /// Beside a turn of this conversation, which may hold a lease of its own.
-    fn borrow_for(&self, what: &str) -> Borrow {
+    pub(crate) fn borrow_for(&self, what: &str) -> Borrow {
         Borrow::by(self.core().owner().of(what))
     }
 

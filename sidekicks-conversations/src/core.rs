@@ -19,8 +19,8 @@ mod turns;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use sidekicks_acp::schema::{ContentBlock, SessionConfigOption};
-use sidekicks_acp::{AgentName, CallError, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents};
+use sidekicks_acp::schema::ContentBlock;
+use sidekicks_acp::{AgentName, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -28,7 +28,7 @@ use crate::conversations::Common;
 use crate::directory::AgentProfile;
 use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
-use crate::wish::{Request, Setting, Way, Wish};
+use crate::wish::{Setting, Way, Wish};
 use card::Card;
 pub(crate) use choices::{Answer, Errand};
 use choices::{Chosen, Returned};
@@ -105,7 +105,12 @@ struct Turn {
 enum Stage {
     Borrowing(Number),
     Opening,
-    Setting(Number, Setting, Way),
+    Setting {
+        number: Number,
+        setting: Setting,
+        /// What the agent was asked, and under which number.
+        asked: Option<(Number, Way)>,
+    },
     Prompting(PromptId),
 }
 
@@ -116,21 +121,19 @@ pub(crate) struct Number(u64);
 /// Something that the task is to wait for, for as long as it is wanted.
 pub(crate) enum Want {
     /// The agent, for a turn or for a question between turns.
-    Lease {
-        connector: Arc<dyn Connector>,
-        owner: String,
-    },
+    Lease { connector: Arc<dyn Connector>, owner: String },
     /// That everything was heard that the session has said so far, or until then: what came before a prompt is no answer
     /// to it.
     Quiet(Option<Instant>),
-    Setting(Request),
+    /// That the agent is asked for what the turn is to set, and answers.
+    Setting,
 }
 
 /// What came of it.
 pub(crate) enum Done {
     Lease(Result<Lease, ConnectError>),
     Quiet,
-    Setting(Result<Vec<SessionConfigOption>, CallError>),
+    Setting(Answer),
 }
 
 /// What the task is to do at once.
@@ -180,9 +183,7 @@ impl Core {
                 let connector = Arc::clone(&turn.profile.connector);
                 Some((*number, Want::Lease { connector, owner: self.owner.to_string() }))
             }
-            Stage::Setting(number, _, way) => {
-                self.request(way.clone()).map(|request| (*number, Want::Setting(request)))
-            }
+            Stage::Setting { number, .. } => Some((*number, Want::Setting)),
             Stage::Opening => {
                 let session = self.session.as_ref().filter(|session| session.id.is_some());
                 session.map(|session| (session.number, Want::Quiet(session.recall.quiet_until())))
@@ -200,9 +201,9 @@ impl Core {
         match (done, stage) {
             (Done::Lease(lease), Some(Stage::Borrowing(wanted))) if *wanted == number => self.borrowed(lease),
             (Done::Lease(lease), _) => self.card_borrowed(number, lease),
-            (Done::Setting(answer), Some(Stage::Setting(wanted, setting, way))) if *wanted == number => {
-                let (setting, way) = (setting.clone(), way.clone());
-                self.set(number, setting, &way, answer);
+            (Done::Setting(answer), Some(Stage::Setting { number: wanted, setting, asked })) if *wanted == number => {
+                let (setting, asked) = (setting.clone(), asked.clone());
+                self.set(setting, asked, answer);
             }
             (Done::Setting(_), _) => {}
             (Done::Quiet, _) => {

@@ -57,8 +57,9 @@ impl<T: AgentDirectory + Send + ?Sized> AgentDirectory for Mutex<T> {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct AgentProfile {
-    /// Where a connection to it is borrowed, for one turn at a time. It may be dropped while a conversation is locked: its
-    /// `Drop`, if it has one, must not call into conversations.
+    /// Where a connection to it is borrowed, for one turn at a time. It may be dropped, and what it lends be called, while
+    /// a conversation is locked: its `Drop`, if it has one, and what a connection does before it waits for the agent must
+    /// not call into conversations.
     pub connector: Arc<dyn Connector>,
     /// The folder it works in; an absolute path.
     pub cwd: PathBuf,

@@ -156,6 +156,7 @@ mod conversation;
 mod conversations;
 mod core;
 mod directory;
+mod errand;
 mod error;
 mod event;
 mod failure;

@@ -84,7 +84,7 @@ impl Wish {
         match setting {
             Setting::Mode(mode) => self.mode.as_ref() == Some(mode),
             Setting::Model(model) => self.model.as_ref() == Some(model),
-            Setting::Option(..) => true,
+            Setting::Option(id, value) => self.options.iter().any(|known| (&known.0, &known.1) == (id, value)),
         }
     }
 

@@ -375,6 +375,36 @@ async fn what_a_turn_could_not_set_is_told_to_who_chose_it() {
     assert_eq!(answered_in(&talk), ["text yolo"]);
 }
 
+/// A connector that panics for who chooses.
+struct Panics(SingleAgent);
+
+#[async_trait]
+impl Connector for Panics {
+    async fn borrow(&self, request: Borrow) -> Result<Lease, ConnectError> {
+        let chooses = request.owner.as_deref().is_some_and(|owner| owner.ends_with(".settings"));
+        assert!(!chooses, "this panics on purpose");
+        self.0.borrow(request).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_choice_that_panics_is_none() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        opens(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        answers(&mut peer, "Two.").await; // Nothing is asked in between.
+        peer.farewell().await;
+    });
+    let talk = talk_with(HashMap::from([(name(), AgentProfile::new(Panics(agent), "/").mode("ask"))]), options());
+    talk.with.send("1").unwrap();
+    talk.idle().await;
+    let choosing = choose(&talk, "yolo").await;
+    assert!(within(choosing).await.unwrap_err().is_panic());
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    assert_eq!(answered_in(&talk), ["text Two."]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_chosen_after_a_reload_goes_before_it() {
     let agent = testing::agent(async |mut peer: Peer| {

@@ -100,7 +100,8 @@ impl AgentConnection for Puppet {
         Ok(())
     }
 
-    async fn call_raw(&self, _: &str, _: Value) -> Result<Value, CallError> {
+    async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError> {
+        self.called(format!("{method} {}", params["modeId"].as_str().unwrap_or_default()));
         Ok(Value::Null)
     }
 
@@ -118,8 +119,12 @@ struct Talk {
 
 impl Talk {
     fn new() -> Self {
+        Self::with(|profile| profile)
+    }
+
+    fn with(profile: impl FnOnce(AgentProfile) -> AgentProfile) -> Self {
         let agent = Puppet::default();
-        let agents = HashMap::from([(name(), AgentProfile::new(agent.clone(), "/"))]);
+        let agents = HashMap::from([(name(), profile(AgentProfile::new(agent.clone(), "/")))]);
         let all = Conversations::new(agents, options());
         Self { agent, with: all.with(&name()).unwrap(), events: all.subscribe() }
     }
@@ -147,7 +152,11 @@ impl Talk {
     }
 
     fn says(&self, text: &str) {
-        let raw = serde_json::from_str(&chunk(text).to_string()).unwrap();
+        self.tells(&chunk(text));
+    }
+
+    fn tells(&self, update: &Value) {
+        let raw = serde_json::from_str(&update.to_string()).unwrap();
         self.agent.tell(SessionEvent::Update(Update::new(raw)));
     }
 
@@ -248,6 +257,28 @@ async fn a_prompt_that_was_lost_before_it_was_written_is_sent_once_more() {
     talk.says("Here.");
     talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
     assert_eq!(talk.until("idle").await, ["m2.0 +Here.", "m2 agent end_turn", "idle"], "in the answer that was begun");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_turn_was_about_to_set_does_not_overtake_a_choice() {
+    let talk = Talk::with(|profile| profile.mode("yolo"));
+    let mut follower = talk.with.follow();
+    talk.with.send("Go").unwrap();
+    settled().await;
+    talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
+    // So much that its pause is not waited for, and then so much news that those who follow have to read first.
+    (0..1_000).for_each(|_| talk.tells(&json!({"sessionUpdate": "usage_update", "used": 1, "size": 2})));
+    (0..2_000).for_each(|at| talk.tells(&json!({"sessionUpdate": "usage_update", "used": at, "size": 4_000})));
+    settled().await;
+    assert_eq!(talk.agent.calls(), ["borrow", "open"], "it is to be asked next");
+    let with = talk.with.clone();
+    let choosing = tokio::spawn(async move { with.set_mode("ask").await });
+    settled().await;
+    assert_eq!(talk.agent.calls(), ["session/set_mode ask"]);
+    tokio::spawn(async move { while follower.next().await.is_some() {} });
+    within(choosing).await.unwrap().unwrap();
+    settled().await;
+    assert_eq!(talk.agent.calls(), ["prompt"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -53,6 +53,8 @@ impl Core {
                 card.lease = Some(lease);
                 self.lend_to_turn();
             }
+            // The turn has borrowed it itself meanwhile.
+            Err(_) if self.turn.as_ref().is_some_and(|turn| turn.lease.is_some()) => self.card = None,
             // Who asked is gone, and another start knows nothing of it.
             _ => {
                 self.settle_questions(ResolvedBy::Agent);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sidekicks_acp::schema::SessionConfigOption;
 use sidekicks_acp::{CallError, Phase};
 
-use super::{Core, Number, Session, Stage, Turn};
+use super::{Answer, Core, Number, Session, Stage, Turn};
 use crate::directory::AgentProfile;
 use crate::error::RequestError;
 use crate::event::Offer;
@@ -30,10 +30,10 @@ impl Core {
             let Some(Session { id: Some(_), asked, .. }) = &self.session else { return };
             let Some(setting) = wish.beyond(asked) else { return self.prompt() };
             match self.plan(&setting) {
-                Plan::Ask(way) => {
-                    let number = self.asks_for(&setting);
+                Plan::Ask(_) => {
+                    let number = self.number();
                     if let Some(turn) = &mut self.turn {
-                        turn.stage = Stage::Setting(number, setting, way);
+                        turn.stage = Stage::Setting { number, setting, asked: None };
                     }
                     return;
                 }
@@ -49,6 +49,26 @@ impl Core {
                 }
             }
         }
+    }
+
+    /// The agent can be asked for what the turn is to set. Gives what for, if that is still wanted: somebody may have
+    /// chosen something else since. Whoever calls this asks before the core decides anything else.
+    pub(crate) fn sets(&mut self, wanted: Number) -> Option<Request> {
+        let Some(Turn { stage: Stage::Setting { number, setting, .. }, .. }) = &self.turn else { return None };
+        if *number != wanted {
+            return None; // The turn that it was for is over.
+        }
+        let setting = setting.clone();
+        let is_asked = self.session.as_ref().is_none_or(|session| session.asked.has(&setting));
+        let Plan::Ask(way) = self.plan(&setting) else { return None };
+        if is_asked || !self.wish().has(&setting) {
+            return None;
+        }
+        let number = self.asks_for(&setting);
+        if let Some(Turn { stage: Stage::Setting { asked, .. }, .. }) = &mut self.turn {
+            *asked = Some((number, way.clone()));
+        }
+        self.request(way)
     }
 
     /// What is to be done for this.
@@ -114,44 +134,43 @@ impl Core {
         wish
     }
 
-    /// The agent answered what it was asked for before the prompt.
-    pub(super) fn set(
-        &mut self,
-        number: Number,
-        setting: Setting,
-        way: &Way,
-        answer: Result<Vec<SessionConfigOption>, CallError>,
-    ) {
+    /// The agent answered what it was asked for before the prompt, or there was nothing to be asked any more.
+    pub(super) fn set(&mut self, setting: Setting, asked: Option<(Number, Way)>, answer: Answer) {
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Opening;
-        let refused = |error: &CallError| matches!(error, CallError::Agent(error) if !error.login_required());
-        match answer {
-            Ok(options) => {
+        match (answer, asked) {
+            (Ok(Some(options)), Some((number, way))) => {
                 self.saw_to(&setting, &Ok(()));
-                self.was_set(number, setting, way, options);
+                self.was_set(number, setting, &way, options);
+                self.tell_turn();
             }
-            Err(error) => {
-                self.was_not_set(number, &error);
-                let is_lost = self.has_lost_session(&error);
-                if is_lost {
-                    self.lose_session();
-                    if self.retry() {
-                        return;
-                    }
-                    self.end_session();
-                }
-                if is_lost || !refused(&error) {
-                    return self.call_failed(&error, Phase::Open);
-                }
-                if setting.codes().is_some() {
-                    let others = self.look_at_offer(|offered| setting.others(offered));
-                    return self.refused(&setting, others, Some(&error));
-                }
-                // An option that somebody chose in a session that is gone is worth no more than a try.
-                self.saw_to(&setting, &Err(error.into()));
-                self.is_asked(setting);
+            (Err(RequestError::Call(error)), asked) => {
+                asked.into_iter().for_each(|(number, _)| self.was_not_set(number, &error));
+                self.could_not_set(setting, error);
             }
+            _ => self.tell_turn(),
         }
+    }
+
+    fn could_not_set(&mut self, setting: Setting, error: CallError) {
+        let is_lost = self.has_lost_session(&error);
+        if is_lost {
+            self.lose_session();
+            if self.retry() {
+                return;
+            }
+            self.end_session();
+        }
+        if is_lost || !matches!(&error, CallError::Agent(error) if !error.login_required()) {
+            return self.call_failed(&error, Phase::Open);
+        }
+        if setting.codes().is_some() {
+            let others = self.look_at_offer(|offered| setting.others(offered));
+            return self.refused(&setting, others, Some(&error));
+        }
+        // An option that somebody chose in a session that is gone is worth no more than a try.
+        self.saw_to(&setting, &Err(error.into()));
+        self.is_asked(setting);
         self.tell_turn();
     }
 
