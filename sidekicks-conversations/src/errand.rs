@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use sidekicks_acp::schema::SessionConfigOption;
 use sidekicks_acp::{CallError, End};
+use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::conversation::Shared;
 use crate::core::{Answer, Core, Errand};
@@ -56,9 +57,11 @@ async fn go(shared: &Shared, errand: &mut Errand) -> Answer {
                 settled = &mut errand.settled => return settled.unwrap_or(Ok(())).map(|()| None),
                 lease = connector.borrow(shared.borrow_for("settings")) => lease,
             };
-            // A turn may have seen to it in the same moment.
-            if let Ok(settled) = errand.settled.try_recv() {
-                return settled.map(|()| None);
+            // That may have been settled in the same moment.
+            match errand.settled.try_recv() {
+                Ok(settled) => return settled.map(|()| None),
+                Err(TryRecvError::Closed) => return Ok(None),
+                Err(TryRecvError::Empty) => {}
             }
             let lease = lease?;
             if lease.generation() != errand.generation {

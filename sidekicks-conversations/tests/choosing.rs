@@ -406,6 +406,27 @@ async fn a_choice_that_panics_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn that_what_nobody_wants_any_more_is_refused_is_no_matter() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        opens(&mut peer).await;
+        let configured = peer.expect("session/set_mode").await;
+        let chosen = peer.expect("session/set_mode").await;
+        assert_eq!(chosen["params"]["modeId"], "ask");
+        peer.refuse(&configured, json!({"code": -32602, "message": "not now"})).await;
+        settled().await;
+        peer.reply(&chosen, json!({})).await;
+        answers(&mut peer, "Hello.").await;
+        peer.farewell().await;
+    });
+    let talk = talk_with(HashMap::from([(name(), AgentProfile::new(agent, "/").mode("yolo"))]), options());
+    talk.with.send("1").unwrap();
+    settled().await;
+    within(talk.with.set_mode("ask")).await.unwrap();
+    talk.idle().await;
+    assert_eq!((answered_in(&talk), &*mode_of(&talk)), (vec!["text Hello.".to_owned()], "ask"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_chosen_after_a_reload_goes_before_it() {
     let agent = testing::agent(async |mut peer: Peer| {
         opens(&mut peer).await;

@@ -96,7 +96,7 @@ impl Core {
     }
 
     /// The agent is had. Gives what it is to be asked for, if that is still needed. Whoever calls this asks before the core
-    /// decides anything else: from here on no turn does.
+    /// decides anything else.
     pub(crate) fn sets_out(&mut self, errand: &mut Errand) -> Result<Option<Request>, RequestError> {
         let Some(at) = self.choices.iter().position(|choice| choice.number == errand.number) else {
             return errand.settled.try_recv().unwrap_or(Ok(())).map(|()| None);

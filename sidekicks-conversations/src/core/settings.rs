@@ -140,8 +140,11 @@ impl Core {
         turn.stage = Stage::Opening;
         match (answer, asked) {
             (Ok(Some(options)), Some((number, way))) => {
-                self.saw_to(&setting, &Ok(()));
-                self.was_set(number, setting, &way, options);
+                self.was_set(number, setting.clone(), &way, options);
+                // Otherwise it was asked for something else since.
+                if self.session.as_ref().is_some_and(|session| !session.confirmations.is_open(&setting)) {
+                    self.saw_to(&setting, &Ok(()));
+                }
                 self.tell_turn();
             }
             (Err(RequestError::Call(error)), asked) => {
@@ -163,6 +166,10 @@ impl Core {
         }
         if is_lost || !matches!(&error, CallError::Agent(error) if !error.login_required()) {
             return self.call_failed(&error, Phase::Open);
+        }
+        if !self.wish().has(&setting) {
+            self.saw_to(&setting, &Err(error.into()));
+            return self.tell_turn(); // Somebody chose something else since.
         }
         if setting.codes().is_some() {
             let others = self.look_at_offer(|offered| setting.others(offered));
