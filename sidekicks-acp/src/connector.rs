@@ -217,6 +217,8 @@ pub trait AgentConnection: Send + Sync + 'static {
     }
 
     /// Calls any method, such as a vendor's own, without any check. Success is no proof that the agent knows the method.
+    ///
+    /// Polled once, it is queued: what is called, or polled first, later comes to the agent later.
     async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError>;
 
     /// The next thing that the agent says outside of every session; `None` once the connection is over.

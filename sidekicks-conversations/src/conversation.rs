@@ -2,17 +2,18 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use sidekicks_acp::schema::{AuthMethodId, SessionConfigOptionValue};
-use sidekicks_acp::{AgentName, Borrow, CallError, End};
+use sidekicks_acp::{AgentName, Borrow};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 
 use crate::conversations::Common;
-use crate::core::{Core, Errand, Outcome};
+use crate::core::Core;
+use crate::errand;
 use crate::error::{AnswerError, RequestError, SendError, UnqueueError};
 use crate::hub::{Follower, Room};
 use crate::id::{MessageId, PermissionId};
@@ -48,7 +49,9 @@ struct Handles(Arc<Shared>);
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        self.0.core().leave();
+        // Where the embedder's connection panics, that must not be the end of the program.
+        let end = |end: fn(&mut Core)| catch_unwind(AssertUnwindSafe(|| end(&mut self.0.core())));
+        let _ = end(Core::leave).or_else(|_| end(Core::close));
         self.0.closed.send_replace(true);
         self.0.changed.notify_one();
     }
@@ -155,9 +158,8 @@ impl Conversation {
     }
 
     async fn set(&self, setting: Setting) -> Result<(), RequestError> {
-        let open = self.open().map_err(|_| RequestError::Closed)?;
-        let Some(errand) = open.with_core(|core| core.choose(setting))? else { return Ok(()) };
-        let mut asking = Box::pin(see_through(Arc::clone(&self.shared), errand));
+        let Some(errand) = self.with_core(|core| core.choose(setting))? else { return Ok(()) };
+        let mut asking = Box::pin(errand::see_through(Arc::clone(&self.shared), errand));
         // Begun here, so that the agent is asked in the order in which things were chosen.
         if let Poll::Ready(result) = poll_fn(|context| Poll::Ready(asking.as_mut().poll(context))).await {
             return result;
@@ -223,43 +225,9 @@ impl Conversation {
     }
 }
 
-/// Asks the agent for what somebody chose, and tells the conversation what came of it, unless that is closed meanwhile.
-async fn see_through(shared: Arc<Shared>, errand: Errand) -> Result<(), RequestError> {
-    let mut closed = shared.closed.subscribe();
-    let outcome = tokio::select! {
-        biased;
-        outcome = ask(&shared, &errand) => outcome,
-        _ = closed.wait_for(|closed| *closed) => return Err(RequestError::Closed),
-    };
-    let result = outcome.as_ref().map(drop).map_err(Clone::clone);
-    let heard = shared.core().returned(errand, outcome);
-    shared.changed.notify_one();
-    drop(shared);
-    let _ = heard.await; // It is only ever dropped.
-    result
-}
-
-async fn ask(shared: &Shared, errand: &Errand) -> Outcome {
-    let _lease = match &errand.connector {
-        Some(connector) => {
-            let lease = connector.borrow(shared.borrow_for("settings")).await?;
-            if lease.generation() != errand.generation {
-                return Ok(None);
-            }
-            Some(lease)
-        }
-        None => None,
-    };
-    match errand.way.ask(&*errand.connection, &errand.session).await {
-        Ok(options) => Ok(Some(options)),
-        Err(CallError::Ended { end: End::Stopped(_), .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
 impl Shared {
     /// Beside a turn of this conversation, which may hold a lease of its own.
-    fn borrow_for(&self, what: &str) -> Borrow {
+    pub(crate) fn borrow_for(&self, what: &str) -> Borrow {
         Borrow::by(self.core().owner().of(what))
     }
 

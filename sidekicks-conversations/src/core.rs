@@ -19,20 +19,19 @@ mod turns;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use sidekicks_acp::schema::{ContentBlock, SessionConfigOption, SessionId};
-use sidekicks_acp::{
-    AgentConnection, AgentName, CallError, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents,
-};
+use sidekicks_acp::schema::ContentBlock;
+use sidekicks_acp::{AgentName, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::conversations::{AgentProfile, Common};
+use crate::conversations::Common;
+use crate::directory::AgentProfile;
 use crate::fold::Cursor;
 use crate::id::{MessageId, PermissionId};
 use crate::wish::{Setting, Way, Wish};
 use card::Card;
-use choices::Returned;
-pub(crate) use choices::{Errand, Outcome};
+pub(crate) use choices::{Answer, Errand};
+use choices::{Chosen, Returned};
 pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
@@ -63,7 +62,7 @@ pub(crate) struct Core {
     /// What somebody chose, which goes before what is configured.
     chosen: Wish,
     /// What somebody chose and the agent has not answered yet, in order.
-    choices: Vec<(Number, Setting)>,
+    choices: Vec<Chosen>,
     returned: Vec<Returned>,
     /// What was configured when that was last looked at.
     configured: Option<Wish>,
@@ -94,6 +93,8 @@ struct Turn {
     deadline: Option<Instant>,
     /// Whether it was begun once more, as after a connection that ended before the prompt was written.
     retried: bool,
+    /// It was told that the agent remembers.
+    resumed: bool,
     /// How much was heard of the session since it was open, while the prompt waited for a moment of quiet.
     crossed: usize,
     failing: Failing,
@@ -104,7 +105,12 @@ struct Turn {
 enum Stage {
     Borrowing(Number),
     Opening,
-    Setting(Number, Setting, Way),
+    Setting {
+        number: Number,
+        setting: Setting,
+        /// What the agent was asked, and under which number.
+        asked: Option<(Number, Way)>,
+    },
     Prompting(PromptId),
 }
 
@@ -115,25 +121,19 @@ pub(crate) struct Number(u64);
 /// Something that the task is to wait for, for as long as it is wanted.
 pub(crate) enum Want {
     /// The agent, for a turn or for a question between turns.
-    Lease {
-        connector: Arc<dyn Connector>,
-        owner: String,
-    },
+    Lease { connector: Arc<dyn Connector>, owner: String },
     /// That everything was heard that the session has said so far, or until then: what came before a prompt is no answer
     /// to it.
     Quiet(Option<Instant>),
-    Setting {
-        connection: Arc<dyn AgentConnection>,
-        session: SessionId,
-        way: Way,
-    },
+    /// That the agent is asked for what the turn is to set, and answers.
+    Setting,
 }
 
 /// What came of it.
 pub(crate) enum Done {
     Lease(Result<Lease, ConnectError>),
     Quiet,
-    Setting(Result<Vec<SessionConfigOption>, CallError>),
+    Setting(Answer),
 }
 
 /// What the task is to do at once.
@@ -183,11 +183,7 @@ impl Core {
                 let connector = Arc::clone(&turn.profile.connector);
                 Some((*number, Want::Lease { connector, owner: self.owner.to_string() }))
             }
-            Stage::Setting(number, _, way) => {
-                let Session { connection, id: Some(session), .. } = self.session.as_ref()? else { return None };
-                let (connection, session, way) = (Arc::clone(connection), session.clone(), way.clone());
-                Some((*number, Want::Setting { connection, session, way }))
-            }
+            Stage::Setting { number, .. } => Some((*number, Want::Setting)),
             Stage::Opening => {
                 let session = self.session.as_ref().filter(|session| session.id.is_some());
                 session.map(|session| (session.number, Want::Quiet(session.recall.quiet_until())))
@@ -205,9 +201,9 @@ impl Core {
         match (done, stage) {
             (Done::Lease(lease), Some(Stage::Borrowing(wanted))) if *wanted == number => self.borrowed(lease),
             (Done::Lease(lease), _) => self.card_borrowed(number, lease),
-            (Done::Setting(answer), Some(Stage::Setting(wanted, setting, way))) if *wanted == number => {
-                let (setting, way) = (setting.clone(), way.clone());
-                self.set(number, setting, &way, answer);
+            (Done::Setting(answer), Some(Stage::Setting { number: wanted, setting, asked })) if *wanted == number => {
+                let (setting, asked) = (setting.clone(), asked.clone());
+                self.set(setting, asked, answer);
             }
             (Done::Setting(_), _) => {}
             (Done::Quiet, _) => {

@@ -13,6 +13,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::conversation::Shared;
 use crate::core::{Core, Done, Number, Want};
+use crate::errand::ask;
 
 /// What the task waits for.
 #[expect(clippy::large_enum_variant, reason = "one lives at a time, for a moment")]
@@ -58,7 +59,7 @@ async fn attend(shared: &Arc<Shared>) {
             (core.wants(), core.orders(), core.deadline(), listens, core.is_closed())
         };
         // Outside the lock: a start that is given up is killed here, and questions that are dropped are answered.
-        jobs.keep(wants, |number, want| Job::of(number, want, &waits));
+        jobs.keep(wants, |number, want| Job::of(number, want, &waits, shared));
         for farewell in orders.farewells {
             let events = session.take_if(|(number, _)| *number == farewell.number).map(|(_, events)| events);
             tokio::spawn(farewell.take(events, shared.common.options.cancel_timeout));
@@ -151,7 +152,12 @@ impl Jobs {
 }
 
 impl Job {
-    fn of(number: Number, want: Want, waits: &mpsc::UnboundedSender<(Number, Vec<String>)>) -> Self {
+    fn of(
+        number: Number,
+        want: Want,
+        waits: &mpsc::UnboundedSender<(Number, Vec<String>)>,
+        shared: &Arc<Shared>,
+    ) -> Self {
         match want {
             Want::Lease { connector, owner } => {
                 let waits = waits.clone();
@@ -171,9 +177,11 @@ impl Job {
                 });
                 Self { number, work, panicked: || Done::Quiet }
             }
-            Want::Setting { connection, session, way } => {
-                let work = Box::pin(async move { Done::Setting(way.ask(&*connection, &session).await) });
-                Self { number, work, panicked: || Done::Setting(Err(CallError::Malformed(Panicked.to_string()))) }
+            Want::Setting => {
+                let shared = Arc::clone(shared);
+                let work = Box::pin(async move { Done::Setting(ask(&shared, |core| Ok(core.sets(number))).await) });
+                let panicked = || Done::Setting(Err(CallError::Malformed(Panicked.to_string()).into()));
+                Self { number, work, panicked }
             }
         }
     }

@@ -6,6 +6,7 @@
 mod offered;
 
 use std::mem::discriminant;
+use std::sync::Arc;
 
 use sidekicks_acp::schema::{SessionConfigId, SessionConfigOption, SessionConfigOptionValue, SessionId, SessionModeId};
 use sidekicks_acp::{AgentConnection, CallError};
@@ -36,6 +37,13 @@ pub(crate) enum Way {
     Mode(SessionModeId),
     Option(SessionConfigId, SessionConfigOptionValue),
     Model(String),
+}
+
+/// A setting on its way to the agent.
+pub(crate) struct Request {
+    pub(crate) connection: Arc<dyn AgentConnection>,
+    pub(crate) session: SessionId,
+    pub(crate) way: Way,
 }
 
 /// What is to be done for a setting.
@@ -76,7 +84,7 @@ impl Wish {
         match setting {
             Setting::Mode(mode) => self.mode.as_ref() == Some(mode),
             Setting::Model(model) => self.model.as_ref() == Some(model),
-            Setting::Option(..) => true,
+            Setting::Option(id, value) => self.options.iter().any(|known| (&known.0, &known.1) == (id, value)),
         }
     }
 
@@ -196,17 +204,14 @@ impl Setting {
     }
 }
 
-impl Way {
+impl Request {
     /// Asks the agent. Gives the options of the session as they are then, where it tells them.
-    pub(crate) async fn ask(
-        &self,
-        connection: &dyn AgentConnection,
-        session: &SessionId,
-    ) -> Result<Vec<SessionConfigOption>, CallError> {
-        match self {
-            Self::Mode(mode) => connection.set_mode(session, mode).await.map(|()| Vec::new()),
-            Self::Model(model) => connection.set_model(session, model).await.map(|()| Vec::new()),
-            Self::Option(option, value) => connection.set_config_option(session, option, value.clone()).await,
+    pub(crate) async fn ask(self) -> Result<Vec<SessionConfigOption>, CallError> {
+        let Self { connection, session, way } = self;
+        match way {
+            Way::Mode(mode) => connection.set_mode(&session, &mode).await.map(|()| Vec::new()),
+            Way::Model(model) => connection.set_model(&session, &model).await.map(|()| Vec::new()),
+            Way::Option(option, value) => connection.set_config_option(&session, &option, value).await,
         }
     }
 }

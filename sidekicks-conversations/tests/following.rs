@@ -108,13 +108,7 @@ async fn heavy_events_are_few() {
 
 #[tokio::test(start_paused = true)]
 async fn what_an_agent_offers_weighs_too() {
-    let talk = talk(async |mut peer: Peer| {
-        ready(&mut peer).await;
-        let commands = |at: usize| json!([{"name": format!("c{at}"), "description": "x".repeat(1 << 20)}]);
-        let offer = |at| json!({"sessionUpdate": "available_commands_update", "availableCommands": commands(at)});
-        common::updates(&mut peer, (0..20).map(offer)).await;
-        peer.farewell().await;
-    });
+    let talk = talk(common::offers_much);
     let mut follower = talk.with.follow();
     talk.with.send("Go").unwrap();
     settled().await;

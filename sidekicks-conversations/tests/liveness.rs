@@ -3,8 +3,8 @@
 mod common;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ use common::{
 };
 use serde_json::json;
 use sidekicks_acp::testing::{self, Peer};
-use sidekicks_acp::{Borrow, ConnectError, Connector, Lease, SingleAgent};
+use sidekicks_acp::{AgentName, Borrow, ConnectError, Connector, Lease, SingleAgent};
 use sidekicks_conversations::{AgentProfile, Event, LOOP_THRESHOLD, Options, TurnPhase};
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
@@ -216,6 +216,65 @@ async fn a_message_does_not_wait_until_a_question_between_turns_is_answered() {
         (1, 2),
         "the turn was had under the card's lease"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn nor_where_the_directory_gives_another_connector_each_time() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        peer.ask(&json!(1), "s1", json!({"toolCallId": "t"}), OPTIONS).await;
+        let prompt = peer.prompted().await;
+        assert_eq!(peer.answer(&json!(1)).await["outcome"]["optionId"], "yes");
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    let connector = Arc::new(OneAtATime::new(agent));
+    let held = Arc::clone(&connector.place);
+    let directory = move |_: &AgentName| Some(AgentProfile::new(Arc::clone(&connector), "/"));
+    let mut talk = talk_with(directory, options());
+    talk.with.send("1").unwrap();
+    let permission = talk.asked().await;
+    settled().await;
+    assert_eq!(held.available_permits(), 0, "it is borrowed for the question");
+    talk.with.send("2").unwrap();
+    settled().await;
+    assert_eq!(talk.with.messages().turn.phase, TurnPhase::Asking);
+    talk.with.answer(&permission.id, "yes").unwrap();
+    talk.idle().await;
+    settled().await;
+    assert_eq!(held.available_permits(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_ends_leaves_its_agent_to_a_question_that_is_open() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        answers(&mut peer, "One.").await;
+        peer.ask(&json!(1), "s1", json!({"toolCallId": "t"}), OPTIONS).await;
+        let set = peer.expect("session/set_mode").await;
+        peer.refuse(&set, json!({"code": -32602, "message": "no"})).await;
+        assert_eq!(peer.answer(&json!(1)).await["outcome"]["optionId"], "yes");
+        peer.farewell().await;
+    });
+    let connector = OneAtATime::new(agent);
+    let (held, owners) = (Arc::clone(&connector.place), Arc::clone(&connector.owners));
+    let now = Arc::new(Mutex::new(AgentProfile::new(connector, "/")));
+    let there = Arc::clone(&now);
+    let mut talk = talk_with(move |_: &AgentName| Some(there.lock().unwrap().clone()), options());
+    talk.with.send("1").unwrap();
+    let permission = talk.asked().await;
+    now.lock().unwrap().mode = Some("ask".to_owned());
+    settled().await;
+    talk.with.send("2").unwrap();
+    talk.idle().await;
+    settled().await;
+    let message = talk.with.messages().messages.last().map(|message| common::message_word(message));
+    assert_eq!(message.as_deref(), Some("m4 user not sent failed: mode-refused"));
+    assert_eq!((held.available_permits(), owners.lock().unwrap().len()), (0, 2), "it went to the turn, and back");
+    talk.with.answer(&permission.id, "yes").unwrap();
+    settled().await;
+    assert_eq!(held.available_permits(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,9 +2,12 @@
 
 mod common;
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use common::{answers, chunk, options, ready, settled, talk, talk_counting, talk_to, talk_with, thought, tool_call};
+use common::{
+    answers, chunk, name, options, ready, settled, talk, talk_counting, talk_to, talk_with, thought, tool_call,
+};
 use serde_json::{Value, json};
 use sidekicks_acp::AgentName;
 use sidekicks_acp::testing::{self, Peer};
@@ -363,6 +366,39 @@ async fn the_session_is_closed_when_nobody_talks_any_more() {
     settled().await;
     assert_eq!(*heard.lock().unwrap(), ["s1"]);
     drop(agent);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_lost_before_anything_was_said_is_no_loss() {
+    for lost in [1, 2] {
+        let agent = testing::agent(async move |mut peer: Peer| {
+            peer.shake_hands().await;
+            for _ in 0..lost {
+                peer.open("s1").await;
+                let setting = peer.expect("session/set_mode").await;
+                peer.refuse(&setting, json!({"code": -32002, "message": "Session s1 not found"})).await;
+            }
+            peer.open("s2").await;
+            let setting = peer.expect("session/set_mode").await;
+            peer.reply(&setting, json!({})).await;
+            let prompt = peer.prompted().await;
+            peer.say("s2", "Hello.").await;
+            peer.end_turn(&prompt, "end_turn").await;
+            peer.farewell().await;
+        });
+        let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(agent, "/").mode("ask"))]), options());
+        talk.with.send("1").unwrap();
+        talk.idle().await;
+        let mut told = talk.story().await;
+        if lost == 2 {
+            assert!(told.contains(&"m1 user not sent failed: agent-error".to_owned()), "{told:?}");
+            talk.with.send("2").unwrap();
+            talk.idle().await;
+            told.extend(talk.story().await);
+        }
+        assert!(told.iter().any(|word| word.ends_with("agent end_turn")), "{told:?}");
+        assert!(!told.iter().any(|word| word.contains("restarted") || word.contains("refused")), "{told:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

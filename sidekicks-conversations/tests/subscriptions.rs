@@ -193,13 +193,7 @@ async fn who_falls_behind_by_much_gets_a_reset_though_it_is_few() {
 
 #[tokio::test(start_paused = true)]
 async fn what_an_agent_offers_weighs_too() {
-    let talk = talk(async |mut peer: Peer| {
-        ready(&mut peer).await;
-        let commands = |at: usize| json!([{"name": format!("c{at}"), "description": "x".repeat(1 << 20)}]);
-        let offer = |at| json!({"sessionUpdate": "available_commands_update", "availableCommands": commands(at)});
-        common::updates(&mut peer, (0..20).map(offer)).await;
-        peer.farewell().await;
-    });
+    let talk = talk(common::offers_much);
     let mut slow = talk.all.subscribe();
     talk.with.send("Go").unwrap();
     talk.idle().await;

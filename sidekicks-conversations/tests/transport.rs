@@ -24,6 +24,9 @@ struct Puppet(Arc<Mutex<Strings>>);
 struct Strings {
     generation: u64,
     calls: Vec<String>,
+    /// It can resume sessions.
+    resumes: bool,
+    panics: bool,
     session: Option<SessionEventSender>,
 }
 
@@ -70,7 +73,12 @@ impl LeaseGuard for Puppet {
 impl AgentConnection for Puppet {
     fn agent(&self) -> &AgentInfo {
         static INFO: LazyLock<AgentInfo> = LazyLock::new(AgentInfo::default);
-        &INFO
+        static RESUMES: LazyLock<AgentInfo> = LazyLock::new(|| {
+            let mut info = AgentInfo::default();
+            info.capabilities = serde_json::from_value(json!({"sessionCapabilities": {"resume": {}}})).unwrap();
+            info
+        });
+        if self.0.lock().unwrap().resumes { &RESUMES } else { &INFO }
     }
 
     fn open(&self, _: OpenSession) -> Result<SessionEvents, CallError> {
@@ -87,10 +95,13 @@ impl AgentConnection for Puppet {
 
     fn cancel(&self, _: &SessionId) -> Result<(), CallError> {
         self.called("cancel");
+        let panics = self.0.lock().unwrap().panics;
+        assert!(!panics, "this panics on purpose");
         Ok(())
     }
 
-    async fn call_raw(&self, _: &str, _: Value) -> Result<Value, CallError> {
+    async fn call_raw(&self, method: &str, params: Value) -> Result<Value, CallError> {
+        self.called(format!("{method} {}", params["modeId"].as_str().unwrap_or_default()));
         Ok(Value::Null)
     }
 
@@ -108,8 +119,12 @@ struct Talk {
 
 impl Talk {
     fn new() -> Self {
+        Self::with(|profile| profile)
+    }
+
+    fn with(profile: impl FnOnce(AgentProfile) -> AgentProfile) -> Self {
         let agent = Puppet::default();
-        let agents = HashMap::from([(name(), AgentProfile::new(agent.clone(), "/"))]);
+        let agents = HashMap::from([(name(), profile(AgentProfile::new(agent.clone(), "/")))]);
         let all = Conversations::new(agents, options());
         Self { agent, with: all.with(&name()).unwrap(), events: all.subscribe() }
     }
@@ -137,7 +152,11 @@ impl Talk {
     }
 
     fn says(&self, text: &str) {
-        let raw = serde_json::from_str(&chunk(text).to_string()).unwrap();
+        self.tells(&chunk(text));
+    }
+
+    fn tells(&self, update: &Value) {
+        let raw = serde_json::from_str(&update.to_string()).unwrap();
         self.agent.tell(SessionEvent::Update(Update::new(raw)));
     }
 
@@ -238,6 +257,78 @@ async fn a_prompt_that_was_lost_before_it_was_written_is_sent_once_more() {
     talk.says("Here.");
     talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
     assert_eq!(talk.until("idle").await, ["m2.0 +Here.", "m2 agent end_turn", "idle"], "in the answer that was begun");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_turn_was_about_to_set_does_not_overtake_a_choice() {
+    let talk = Talk::with(|profile| profile.mode("yolo"));
+    let mut follower = talk.with.follow();
+    talk.with.send("Go").unwrap();
+    settled().await;
+    talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
+    // So much that its pause is not waited for, and then so much news that those who follow have to read first.
+    (0..1_000).for_each(|_| talk.tells(&json!({"sessionUpdate": "usage_update", "used": 1, "size": 2})));
+    (0..2_000).for_each(|at| talk.tells(&json!({"sessionUpdate": "usage_update", "used": at, "size": 4_000})));
+    settled().await;
+    assert_eq!(talk.agent.calls(), ["borrow", "open"], "it is to be asked next");
+    let with = talk.with.clone();
+    let choosing = tokio::spawn(async move { with.set_mode("ask").await });
+    settled().await;
+    assert_eq!(talk.agent.calls(), ["session/set_mode ask"]);
+    tokio::spawn(async move { while follower.next().await.is_some() {} });
+    within(choosing).await.unwrap().unwrap();
+    settled().await;
+    assert_eq!(talk.agent.calls(), ["prompt"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_the_agent_remembers_is_told_once_in_a_turn() {
+    let mut talk = Talk::prompted().await;
+    talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
+    talk.until("idle").await;
+    talk.agent.0.lock().unwrap().resumes = true;
+    talk.agent.tell(SessionEvent::Ended(End::Stopped(StopCause::Idle)));
+    talk.agent.restart();
+    talk.with.send("Again").unwrap();
+    let mut story = Vec::new();
+    for last in ["answering", "idle"] {
+        settled().await;
+        talk.agent.tell(SessionEvent::Opened(Ok(OpenedSession::new("s1".into()))));
+        story.extend(talk.until("answering").await);
+        if last == "answering" {
+            talk.ends(Err(CallError::Ended { end: killed(), sent: false }));
+            talk.agent.restart();
+        }
+    }
+    talk.ends(Ok(TurnEnd::new(StopReason::EndTurn)));
+    story.extend(talk.until("idle").await);
+    assert_eq!(
+        story,
+        [
+            "m3 user",
+            "starting",
+            "m4 session-resumed",
+            "m5 agent",
+            "answering",
+            "starting",
+            "answering",
+            "m5 agent end_turn empty",
+            "idle"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_panics_when_all_handles_are_dropped_ends_nothing_else() {
+    let Talk { agent, with, mut events } = Talk::prompted().await;
+    agent.0.lock().unwrap().panics = true;
+    drop(with);
+    let mut told = Vec::new();
+    while let Some(event) = within(events.next()).await {
+        told.push(word(&event));
+    }
+    assert_eq!(told.last().map(String::as_str), Some("idle"), "{told:?}");
+    assert_eq!(agent.calls(), ["cancel", "release"]);
 }
 
 #[tokio::test(start_paused = true)]

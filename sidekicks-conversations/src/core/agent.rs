@@ -137,7 +137,7 @@ impl Core {
         self.end_session();
         let error = CallError::Ended { end: end.clone(), sent: true };
         match (self.turn.as_ref().map(|turn| &turn.stage), end) {
-            (Some(Stage::Opening | Stage::Setting(..)), _) => self.call_failed(&error, Phase::Open),
+            (Some(Stage::Opening | Stage::Setting { .. }), _) => self.call_failed(&error, Phase::Open),
             (Some(Stage::Prompting(_)), _) => self.fail(&error),
             (_, End::Stopped(_) | End::Closed) => {} // By us, which is no news.
             (_, end) if end.is_of_session() => {}    // The agent lives; the next turn opens another session.

@@ -53,6 +53,8 @@ impl Core {
                 card.lease = Some(lease);
                 self.lend_to_turn();
             }
+            // The turn has borrowed it itself meanwhile.
+            Err(_) if self.turn.as_ref().is_some_and(|turn| turn.lease.is_some()) => self.card = None,
             // Who asked is gone, and another start knows nothing of it.
             _ => {
                 self.settle_questions(ResolvedBy::Agent);
@@ -61,11 +63,13 @@ impl Core {
         }
     }
 
-    /// A turn that waits for the agent need not wait for the person to answer: it is had under the lease of the card.
+    /// A turn that waits for the agent need not wait for the person to answer: it is had under the lease of the card. Where
+    /// it is to be had of another connector, that may still be the same agent, so the lease goes back.
     pub(super) fn lend_to_turn(&mut self) {
         let Some(Turn { stage: Stage::Borrowing(_), profile, .. }) = &self.turn else { return };
-        let has = |card: &mut Card| card.lease.is_some() && Arc::ptr_eq(&card.connector, &profile.connector);
-        if let Some(Card { lease: Some(lease), .. }) = self.card.take_if(has) {
+        if let Some(Card { lease: Some(lease), connector, .. }) = self.card.take_if(|card| card.lease.is_some())
+            && Arc::ptr_eq(&connector, &profile.connector)
+        {
             self.borrowed(Ok(lease));
         }
     }

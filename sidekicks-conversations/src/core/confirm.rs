@@ -45,13 +45,13 @@ impl Confirmations {
         self.0.iter().any(|known| known.setting == *setting)
     }
 
-    /// The agent says yes, and what it was asked for before is past. Gives whether it has told itself what is so.
-    pub(super) fn yes(&mut self, number: Number, setting: &Setting) -> bool {
+    /// The agent says yes, and what it was asked for before is past. Gives whether it has told itself what is so; `None`
+    /// where this is past itself.
+    pub(super) fn yes(&mut self, number: Number, setting: &Setting) -> Option<bool> {
         self.0.retain(|known| known.number.0 >= number.0 || !known.setting.is_like(setting));
-        self.0.iter_mut().find(|known| known.number == number).is_some_and(|known| {
-            known.agreed = true;
-            known.said.is_some()
-        })
+        let known = self.0.iter_mut().find(|known| known.number == number)?;
+        known.agreed = true;
+        Some(known.said.is_some())
     }
 
     /// The agent says no.

@@ -25,6 +25,14 @@ impl Told {
             Setting::Model(_) | Setting::Option(..) => self.options,
         }
     }
+
+    /// It is not known any more.
+    pub(super) fn doubt(&mut self, setting: &Setting) {
+        match setting {
+            Setting::Mode(_) => (self.modes, self.mode_option) = (false, false),
+            Setting::Model(_) | Setting::Option(..) => self.options = false,
+        }
+    }
 }
 
 impl Core {

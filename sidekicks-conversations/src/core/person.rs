@@ -96,7 +96,7 @@ impl Core {
         // Those that were asked between turns too.
         self.settle_questions(ResolvedBy::Stop);
         if self.turn.as_ref().is_some_and(|turn| !matches!(turn.stage, Stage::Prompting(_))) {
-            // Nothing was asked of the agent yet. What it still opens is there for the next turn.
+            // Nothing was said to the agent yet. What it still opens or sets is there for the next turn.
             self.cancelled_before_prompt();
             self.go_on();
         }

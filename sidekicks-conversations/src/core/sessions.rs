@@ -1,5 +1,6 @@
 //! Sessions follow the process: which one a turn is had in, and what it remembers.
 
+use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub(super) struct Session {
     request: OpenSession,
     /// `None` until it is opened.
     pub(super) id: Option<SessionId>,
+    /// Something was said in it.
+    pub(super) prompted: bool,
     pub(super) recall: Recall,
     pub(super) told: Told,
     pub(super) models: Models,
@@ -162,6 +165,7 @@ impl Core {
                     connection,
                     request,
                     id: None,
+                    prompted: false,
                     recall,
                     told: Told::default(),
                     models: Models::default(),
@@ -194,7 +198,10 @@ impl Core {
         session.recall.untold = false;
         // Some agents say yes to any id, and know nothing of it.
         if session.recall.replayed || !matches!(session.request.origin, SessionOrigin::Load(_)) {
-            self.say("session-resumed", Map::new());
+            // Where the connection is lost before the prompt is written, the turn comes here once more.
+            if self.turn.as_mut().is_none_or(|turn| !mem::replace(&mut turn.resumed, true)) {
+                self.say("session-resumed", Map::new());
+            }
         } else {
             self.memory = None;
             self.say("agent-restarted", Map::new());
@@ -230,8 +237,11 @@ impl Core {
 
     /// The agent knows nothing of the session any more. One that it said that it goes on with is not asked for again.
     pub(super) fn lose_session(&mut self) {
-        self.remember();
-        let went_on = self.session.as_ref().is_some_and(|session| session.request.origin != SessionOrigin::New);
+        let Some(session) = &self.session else { return };
+        let went_on = session.request.origin != SessionOrigin::New;
+        if went_on || session.prompted {
+            self.remember();
+        }
         self.memory.iter_mut().filter(|_| went_on).for_each(|memory| memory.session = None);
     }
 

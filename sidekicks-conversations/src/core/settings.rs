@@ -1,14 +1,17 @@
 //! Modes, models and options: asked of a session, and looked after.
 
+use std::sync::Arc;
+
 use sidekicks_acp::schema::SessionConfigOption;
 use sidekicks_acp::{CallError, Phase};
 
-use super::{Core, Number, Session, Stage, Turn};
-use crate::conversations::AgentProfile;
+use super::{Answer, Core, Number, Session, Stage, Turn};
+use crate::directory::AgentProfile;
+use crate::error::RequestError;
 use crate::event::Offer;
 use crate::failure::Failure;
 use crate::transcript::Transcript;
-use crate::wish::{self, Models, Offered, Plan, Setting, Way, Wish};
+use crate::wish::{self, Models, Offered, Plan, Request, Setting, Way, Wish};
 
 fn offered<'a>(transcript: &'a Transcript, models: &'a Models) -> Offered<'a> {
     Offered { modes: transcript.modes.as_ref(), options: &transcript.config_options, models }
@@ -27,18 +30,45 @@ impl Core {
             let Some(Session { id: Some(_), asked, .. }) = &self.session else { return };
             let Some(setting) = wish.beyond(asked) else { return self.prompt() };
             match self.plan(&setting) {
-                Plan::Ask(way) => {
-                    let number = self.asks_for(&setting);
+                Plan::Ask(_) => {
+                    let number = self.number();
                     if let Some(turn) = &mut self.turn {
-                        turn.stage = Stage::Setting(number, setting, way);
+                        turn.stage = Stage::Setting { number, setting, asked: None };
                     }
                     return;
                 }
                 Plan::NotOffered(others) if setting.codes().is_some() => return self.refused(&setting, others, None),
-                // An option that a new session does not have any more.
-                Plan::NotOffered(_) | Plan::Nothing => self.is_asked(setting),
+                plan => {
+                    let answer = match plan {
+                        // An option that a new session does not have any more.
+                        Plan::NotOffered(offered) => Err(RequestError::NotOffered { offered }),
+                        _ => Ok(()),
+                    };
+                    self.saw_to(&setting, &answer);
+                    self.is_asked(setting);
+                }
             }
         }
+    }
+
+    /// The agent can be asked for what the turn is to set. Gives what for, if that is still wanted: somebody may have
+    /// chosen something else since. Whoever calls this asks before the core decides anything else.
+    pub(crate) fn sets(&mut self, wanted: Number) -> Option<Request> {
+        let Some(Turn { stage: Stage::Setting { number, setting, .. }, .. }) = &self.turn else { return None };
+        if *number != wanted {
+            return None; // The turn that it was for is over.
+        }
+        let setting = setting.clone();
+        let is_asked = self.session.as_ref().is_none_or(|session| session.asked.has(&setting));
+        let Plan::Ask(way) = self.plan(&setting) else { return None };
+        if is_asked || !self.wish().has(&setting) {
+            return None;
+        }
+        let number = self.asks_for(&setting);
+        if let Some(Turn { stage: Stage::Setting { asked, .. }, .. }) = &mut self.turn {
+            *asked = Some((number, way.clone()));
+        }
+        self.request(way)
     }
 
     /// What is to be done for this.
@@ -57,6 +87,12 @@ impl Core {
             session.confirmations.ask(number, setting, offered(&transcript, &session.models));
         }
         number
+    }
+
+    /// What the session that is open is asked in this way.
+    pub(super) fn request(&self, way: Way) -> Option<Request> {
+        let Session { connection, id, .. } = self.session.as_ref()?;
+        Some(Request { connection: Arc::clone(connection), session: id.clone()?, way })
     }
 
     /// There is nothing more to be asked of the session for this.
@@ -94,42 +130,54 @@ impl Core {
         let now = self.configured.clone().unwrap_or_default();
         let Wish { mode, model, options } = self.chosen.clone();
         let mut wish = Wish { mode: mode.or(now.mode), model: model.or(now.model), options };
-        self.choices.iter().for_each(|(_, setting)| wish.set(setting.clone()));
+        self.choices.iter().for_each(|choice| wish.set(choice.setting.clone()));
         wish
     }
 
-    /// The agent answered what it was asked for before the prompt.
-    pub(super) fn set(
-        &mut self,
-        number: Number,
-        setting: Setting,
-        way: &Way,
-        answer: Result<Vec<SessionConfigOption>, CallError>,
-    ) {
+    /// The agent answered what it was asked for before the prompt, or there was nothing to be asked any more.
+    pub(super) fn set(&mut self, setting: Setting, asked: Option<(Number, Way)>, answer: Answer) {
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Opening;
-        let refused = |error: &CallError| matches!(error, CallError::Agent(error) if !error.login_required());
-        match answer {
-            Ok(options) => self.was_set(number, setting, way, options),
-            Err(error) => {
-                self.was_not_set(number, &error);
-                if self.has_lost_session(&error) {
-                    self.lose_session();
-                    if self.retry() {
-                        return;
-                    }
+        match (answer, asked) {
+            (Ok(Some(options)), Some((number, way))) => {
+                self.was_set(number, setting.clone(), &way, options);
+                // Otherwise it was asked for something else since.
+                if self.session.as_ref().is_some_and(|session| !session.confirmations.is_open(&setting)) {
+                    self.saw_to(&setting, &Ok(()));
                 }
-                if !refused(&error) {
-                    return self.call_failed(&error, Phase::Open);
-                }
-                if setting.codes().is_some() {
-                    let others = self.look_at_offer(|offered| setting.others(offered));
-                    return self.refused(&setting, others, Some(&error));
-                }
-                // An option that somebody chose in a session that is gone is worth no more than a try.
-                self.is_asked(setting);
+                self.tell_turn();
             }
+            (Err(RequestError::Call(error)), asked) => {
+                asked.into_iter().for_each(|(number, _)| self.was_not_set(number, &error));
+                self.could_not_set(setting, error);
+            }
+            _ => self.tell_turn(),
         }
+    }
+
+    fn could_not_set(&mut self, setting: Setting, error: CallError) {
+        let is_lost = self.has_lost_session(&error);
+        if is_lost {
+            self.lose_session();
+            if self.retry() {
+                return;
+            }
+            self.end_session();
+        }
+        if is_lost || !matches!(&error, CallError::Agent(error) if !error.login_required()) {
+            return self.call_failed(&error, Phase::Open);
+        }
+        if !self.wish().has(&setting) {
+            self.saw_to(&setting, &Err(error.into()));
+            return self.tell_turn(); // Somebody chose something else since.
+        }
+        if setting.codes().is_some() {
+            let others = self.look_at_offer(|offered| setting.others(offered));
+            return self.refused(&setting, others, Some(&error));
+        }
+        // An option that somebody chose in a session that is gone is worth no more than a try.
+        self.saw_to(&setting, &Err(error.into()));
+        self.is_asked(setting);
         self.tell_turn();
     }
 
@@ -137,7 +185,11 @@ impl Core {
     pub(super) fn was_set(&mut self, number: Number, setting: Setting, way: &Way, answer: Vec<SessionConfigOption>) {
         let transcript = self.common.hub.transcript(&self.agent);
         let Some(session) = &mut self.session else { return };
-        let told = session.confirmations.yes(number, &setting);
+        let Some(told) = session.confirmations.yes(number, &setting) else {
+            // It was asked for something else since, and has said yes to that. Which it did last, it does not tell.
+            session.told.doubt(&setting);
+            return session.asked.unset(&setting);
+        };
         session.confirmations.hear(Offered { modes: None, options: &answer, models: &Models::default() });
         let mut offer = Offer::default();
         match way {
@@ -191,6 +243,9 @@ impl Core {
         if self.chosen.has(setting) {
             self.chosen.unset(setting); // The next turn is had as it is configured.
         }
+        let offered = others.clone();
+        let answer = error.cloned().map_or(RequestError::NotOffered { offered }, RequestError::Call);
+        self.saw_to(setting, &Err(answer));
         self.fail_before_prompt(Failure::of_refusal(code, setting.wanted(), others, error));
     }
 }

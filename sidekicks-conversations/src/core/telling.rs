@@ -108,7 +108,9 @@ impl Core {
         let phase = match &self.turn {
             None => TurnPhase::Idle,
             Some(Turn { stage: Stage::Borrowing(_), waiting_for, .. }) if !waiting_for.is_empty() => TurnPhase::Waiting,
-            Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening | Stage::Setting(..), .. }) => TurnPhase::Starting,
+            Some(Turn { stage: Stage::Borrowing(_) | Stage::Opening | Stage::Setting { .. }, .. }) => {
+                TurnPhase::Starting
+            }
             Some(Turn { cancelled: true, .. }) => TurnPhase::Stopping,
             Some(_) if !self.questions.is_empty() => TurnPhase::Asking,
             Some(_) => TurnPhase::Answering,

@@ -8,7 +8,7 @@ use sidekicks_acp::{CallError, ConnectError, Lease, Phase, PromptId, StopReason,
 use tokio::time::Instant;
 
 use super::{Core, Failing, Heard, Session, Stage, Turn};
-use crate::conversations::AgentProfile;
+use crate::directory::AgentProfile;
 use crate::event::{Outcome, ResolvedBy};
 use crate::failure::Failure;
 use crate::id::MessageId;
@@ -29,6 +29,7 @@ impl Core {
             cancelled: false,
             deadline: None,
             retried: false,
+            resumed: false,
             crossed: 0,
             failing: Failing::default(),
             heard: Heard { at: Instant::now(), clock: 0, told: false },
@@ -54,6 +55,7 @@ impl Core {
             self.say("notice", Map::from_iter([("text".to_owned(), text.into())]));
         }
         let begun = self.new_message(Role::Agent);
+        self.session.iter_mut().for_each(|session| session.prompted = true);
         let Some(turn) = &mut self.turn else { return };
         turn.stage = Stage::Prompting(prompt);
         turn.heard = Heard { at: Instant::now(), clock: begun.at, told: false };

@@ -253,6 +253,15 @@ pub(crate) async fn updates(peer: &mut Peer, updates: impl IntoIterator<Item = V
     peer.end_turn(&prompt, "end_turn").await;
 }
 
+/// A turn in which the agent offers other commands twenty times, of 1 MiB each.
+pub(crate) async fn offers_much(mut peer: Peer) {
+    ready(&mut peer).await;
+    let commands = |at: usize| json!([{"name": format!("c{at}"), "description": "x".repeat(1 << 20)}]);
+    let offer = |at| json!({"sessionUpdate": "available_commands_update", "availableCommands": commands(at)});
+    updates(&mut peer, (0..20).map(offer)).await;
+    peer.farewell().await;
+}
+
 pub(crate) fn chunk(text: &str) -> Value {
     json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
 }
