@@ -15,7 +15,7 @@ use common::{
 use serde_json::json;
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{AgentName, Borrow, ConnectError, Connector, Lease, SingleAgent};
-use sidekicks_conversations::{AgentProfile, Event, LOOP_THRESHOLD, Options, TurnPhase};
+use sidekicks_conversations::{AgentDirectory, AgentProfile, Event, LOOP_THRESHOLD, Options, TurnPhase};
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
@@ -188,38 +188,13 @@ async fn an_agent_is_not_given_back_under_a_question() {
     assert_eq!(held.available_permits(), 1);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_message_does_not_wait_until_a_question_between_turns_is_answered() {
-    let agent = testing::agent(async |mut peer: Peer| {
-        ready(&mut peer).await;
-        answers(&mut peer, "One.").await;
-        peer.ask(&json!(1), "s1", json!({"toolCallId": "t"}), OPTIONS).await;
-        let prompt = peer.prompted().await;
-        assert_eq!(peer.answer(&json!(1)).await["outcome"]["optionId"], "yes");
-        peer.end_turn(&prompt, "end_turn").await;
-        peer.farewell().await;
-    });
-    let connector = OneAtATime::new(agent);
-    let (held, owners) = (Arc::clone(&connector.place), Arc::clone(&connector.owners));
-    let mut talk = talk_with(HashMap::from([(name(), AgentProfile::new(connector, "/"))]), options());
-    talk.with.send("1").unwrap();
-    let permission = talk.asked().await;
-    settled().await;
-    talk.with.send("2").unwrap();
-    settled().await;
-    assert_eq!(talk.with.messages().turn.phase, TurnPhase::Asking);
-    talk.with.answer(&permission.id, "yes").unwrap();
-    talk.idle().await;
-    settled().await;
-    assert_eq!(
-        (held.available_permits(), owners.lock().unwrap().len()),
-        (1, 2),
-        "the turn was had under the card's lease"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn nor_where_the_directory_gives_another_connector_each_time() {
+/// A message is sent under a question between turns, where the agent, of which there is one, is found in this way. Gives in
+/// whose names it was borrowed.
+async fn sent_under_a_question<D, F>(directory: F) -> Vec<Option<String>>
+where
+    D: AgentDirectory + 'static,
+    F: FnOnce(Arc<OneAtATime>) -> D,
+{
     let agent = testing::agent(async |mut peer: Peer| {
         ready(&mut peer).await;
         answers(&mut peer, "One.").await;
@@ -230,9 +205,8 @@ async fn nor_where_the_directory_gives_another_connector_each_time() {
         peer.farewell().await;
     });
     let connector = Arc::new(OneAtATime::new(agent));
-    let held = Arc::clone(&connector.place);
-    let directory = move |_: &AgentName| Some(AgentProfile::new(Arc::clone(&connector), "/"));
-    let mut talk = talk_with(directory, options());
+    let (held, owners) = (Arc::clone(&connector.place), Arc::clone(&connector.owners));
+    let mut talk = talk_with(directory(connector), options());
     talk.with.send("1").unwrap();
     let permission = talk.asked().await;
     settled().await;
@@ -244,6 +218,16 @@ async fn nor_where_the_directory_gives_another_connector_each_time() {
     talk.idle().await;
     settled().await;
     assert_eq!(held.available_permits(), 1);
+    owners.lock().unwrap().clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_does_not_wait_until_a_question_between_turns_is_answered() {
+    let same = |connector| HashMap::from([(name(), AgentProfile::new(connector, "/"))]);
+    assert_eq!(sent_under_a_question(same).await.len(), 2, "the turn was had under the card's lease");
+    let another_each_time =
+        |connector: Arc<OneAtATime>| move |_: &AgentName| Some(AgentProfile::new(Arc::clone(&connector), "/"));
+    assert_eq!(sent_under_a_question(another_each_time).await.len(), 3, "the card gave its lease back");
 }
 
 #[tokio::test(start_paused = true)]
