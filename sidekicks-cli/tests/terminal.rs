@@ -74,6 +74,48 @@ fn only_an_answer_is_an_answer() {
 }
 
 #[test]
+fn what_is_dangerous_is_marked() {
+    let (dir, mark) = (tempfile::tempdir().unwrap(), Mark::new());
+    std::fs::create_dir(dir.path().join("kept")).unwrap();
+    let mut terminal = Terminal::run(&mark, &["ask", "demo", "run: ls; rm -rf kept"], dir.path());
+    let card = terminal.expect("└ ? ").replace('\r', "");
+    insta::assert_snapshot!(card);
+    terminal.type_keys("4\n");
+    let (code, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    assert!(dir.path().join("kept").exists());
+    mark.nothing_left();
+}
+
+#[test]
+fn what_is_dangerous_is_marked_in_french_and_in_colour() {
+    let (dir, mark) = (tempfile::tempdir().unwrap(), Mark::new());
+    let args = ["--lang", "fr", "--color", "always", "ask", "demo", "run: eval \"$x\" > made"];
+    let mut terminal = Terminal::run(&mark, &args, dir.path());
+    let card = terminal.expect("└ ? ").replace('\r', "").replace('\x1b', "\\e");
+    insta::assert_snapshot!(card);
+    terminal.type_keys("4\n");
+    let (code, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!dir.path().join("made").exists());
+    mark.nothing_left();
+}
+
+#[test]
+fn an_agent_that_goes_in_circles_is_told_of_once() {
+    let (dir, mark) = (tempfile::tempdir().unwrap(), Mark::new());
+    let prompt = "run: false\nrun: false\nrun: false\nrun: false";
+    let mut terminal = Terminal::run(&mark, &["ask", "demo", prompt], dir.path());
+    terminal.expect("└ ? ");
+    terminal.type_keys("2\n");
+    terminal.expect("demo is going in circles: 3 tools failed in a row (Ctrl-C to stop it)");
+    let (code, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(shown.matches("in circles").count(), 1, "{shown}");
+    mark.nothing_left();
+}
+
+#[test]
 fn interrupting_the_card_stops_the_agent() {
     let (dir, mark) = (tempfile::tempdir().unwrap(), Mark::new());
     let mut terminal = Terminal::run(&mark, &["ask", "demo", "run: touch made"], dir.path());
