@@ -43,7 +43,7 @@ fn a_file_is_shown_before_it_is_written() {
     std::fs::write(dir.path().join("notes.txt"), "one\ntwo\n").unwrap();
     let mut terminal = Terminal::run(&mark, &["ask", "demo", "write: notes.txt\none\n2\n"], dir.path());
     let card = terminal.expect("└ ? ");
-    assert!(card.contains("demo wants to change a file") && card.contains("- two") && card.contains("+ 2"), "{card}");
+    assert!(card.contains("demo wants to change a file") && card.contains("-two") && card.contains("+2"), "{card}");
     assert_eq!(std::fs::read_to_string(dir.path().join("notes.txt")).unwrap(), "one\ntwo\n");
     terminal.type_keys("1\n");
     assert_eq!(terminal.finish().0, 0);

@@ -184,7 +184,7 @@ fn options() {
         {"id": "c", "kind": "somehow", "name": "Some\x1bhow"}]});
     insta::assert_snapshot!("repeated and unknown kinds", shown(several.clone(), 120));
     let spoof = json!({"title": "Plan", "options": [
-        {"id": "a", "kind": "somehow", "name": "Yes yes yes yes yes yes yes yes [2] reject once"}]});
+        {"id": "a", "kind": "somehow", "name": "Yes yes yes yes yes yes yes [2] reject once"}]});
     let card = card(&permission(spoof), &look(Lang::En, Color::Never, 40));
     assert!(!card.contains("\n│ [2]") && card.contains("│     [2]"), "{card}");
     insta::assert_snapshot!("options one below the other", shown(several, 40));
