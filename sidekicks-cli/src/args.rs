@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as Arguments, Parser, Subcommand};
 
 use crate::lang::Lang;
+use crate::style::Color;
 
 /// Talk to local coding agents from the terminal.
 #[derive(Debug, Parser)]
@@ -17,6 +18,10 @@ pub(crate) struct Args {
     /// Speak this language. By default SIDEKICKS_LANG, then the language of the system.
     #[arg(long, global = true, value_enum, value_name = "LANG")]
     pub(crate) lang: Option<Lang>,
+
+    /// When to use colours. By default on a terminal, unless NO_COLOR is set or TERM is dumb.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, hide_default_value = true)]
+    pub(crate) color: Color,
 
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -1,6 +1,7 @@
 //! `sidekicks ask`: one prompt, its answer, and nothing left behind.
 
 mod card;
+mod circles;
 mod output;
 mod questions;
 mod screen;
@@ -19,15 +20,24 @@ use crate::exit;
 use crate::lang::Lang;
 use crate::say::Say;
 use crate::state;
+use crate::style::Color;
 
 use turn::Asking;
 
 /// The built-in agent, which is always there.
 const DEMO: &str = "demo";
 
-pub(crate) fn main(args: AskArgs, json: bool, lang: Lang) -> ExitCode {
-    match prepare(args, lang) {
-        Ok(prepared) => run(prepared, json, lang),
+/// How to speak with the person.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    pub(crate) json: bool,
+    pub(crate) lang: Lang,
+    pub(crate) color: Color,
+}
+
+pub(crate) fn main(args: AskArgs, manner: Manner) -> ExitCode {
+    match prepare(args, manner.lang) {
+        Ok(prepared) => run(prepared, manner),
         Err(code) => ExitCode::from(code),
     }
 }
@@ -40,7 +50,8 @@ struct Prepared {
     prompt: String,
 }
 
-fn run(prepared: Prepared, json: bool, lang: Lang) -> ExitCode {
+fn run(prepared: Prepared, manner: Manner) -> ExitCode {
+    let lang = manner.lang;
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -54,7 +65,7 @@ fn run(prepared: Prepared, json: bool, lang: Lang) -> ExitCode {
     let code = runtime.block_on(async {
         options.guard = guard(lang).await;
         let agent = SingleAgent::with(command, options, StopPolicy::default());
-        match Asking::new(name, agent, cwd, json, lang) {
+        match Asking::new(name, agent, cwd, manner) {
             Ok(asking) => asking.ask(prompt).await,
             Err(error) => complain(lang, Say::CannotStart { reason: &error.to_string() }, exit::FAILED),
         }

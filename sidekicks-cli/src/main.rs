@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod columns;
 mod demo_agent;
 mod exit;
 mod harmless;
@@ -9,6 +10,7 @@ mod lang;
 mod say;
 mod signals;
 mod state;
+mod style;
 mod terminal;
 
 use std::process::ExitCode;
@@ -16,6 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Args, Command};
+use ask::Manner;
 use lang::Lang;
 
 fn main() -> ExitCode {
@@ -23,6 +26,6 @@ fn main() -> ExitCode {
     let lang = args.lang.unwrap_or_else(|| Lang::of_environment(|name| std::env::var(name).ok()));
     match args.command {
         Command::DemoAgent => demo_agent::main(),
-        Command::Ask(ask) => ask::main(ask, args.json, lang),
+        Command::Ask(ask) => ask::main(ask, Manner { json: args.json, lang, color: args.color }),
     }
 }

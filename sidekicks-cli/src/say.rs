@@ -3,9 +3,10 @@
 //! The libraries deliver codes; the words are here. French has a no-break space before a colon and inside « », a narrow
 //! one before `; ! ?`, and curly apostrophes.
 
+mod danger;
 mod failure;
 
-use sidekicks_conversations::{Action, Failure};
+use sidekicks_conversations::{Action, DangerLevel, Failure};
 
 use crate::harmless::one_line;
 use crate::lang::Lang;
@@ -36,7 +37,20 @@ pub(crate) enum Say<'a> {
         name: &'a str,
     },
     StopAgent,
+    /// What is dangerous, by its code.
+    Danger {
+        code: &'a str,
+        level: DangerLevel,
+    },
+    FileNew,
+    FileNewEmpty,
+    FileEmptied,
+    FileDeleted,
+    /// Its text is to be written again as it is, but perhaps for the last line feed.
+    FileSameLines,
     MoreLines(usize),
+    /// Of one line.
+    MoreCharacters(usize),
     NotAnOption,
     TakenBack {
         agent: &'a str,
@@ -70,6 +84,11 @@ pub(crate) enum Say<'a> {
     },
     StopTakesLong {
         agent: &'a str,
+    },
+    /// So many tools failed in a row.
+    GoesInCircles {
+        agent: &'a str,
+        failed: u32,
     },
     ReadingStdin,
     UnknownAgent {
@@ -123,6 +142,16 @@ impl Say<'_> {
             Self::Wants { agent, action } => wants(&word(agent), action),
             Self::Option { kind, name } => option(kind, &word(name)),
             Self::StopAgent => pair("stop the agent", "arrêter l’agent"),
+            Self::Danger { code, level } => danger::both(code, level),
+            Self::FileNew => pair("new file", "nouveau fichier"),
+            Self::FileNewEmpty => pair("new empty file", "nouveau fichier vide"),
+            Self::FileEmptied => pair("emptied", "vidé"),
+            Self::FileDeleted => pair("deleted", "supprimé"),
+            Self::FileSameLines => pair("no line changes", "aucune ligne ne change"),
+            Self::MoreCharacters(count) => match count {
+                1 => pair("… and 1 more character", "… et 1 autre caractère"),
+                _ => (format!("… and {count} more characters"), format!("… et {count} autres caractères")),
+            },
             Self::MoreLines(count) => match count {
                 1 => pair("… and 1 more line", "… et 1 autre ligne"),
                 _ => (format!("… and {count} more lines"), format!("… et {count} autres lignes")),
@@ -184,6 +213,15 @@ impl Say<'_> {
                 (
                     format!("waiting for {agent} to leave (Ctrl-C to hurry)"),
                     format!("{agent} met du temps à partir (Ctrl-C pour presser)"),
+                )
+            }
+            Self::GoesInCircles { agent, failed } => {
+                let agent = word(agent);
+                (
+                    format!("{agent} is going in circles: {failed} tools failed in a row (Ctrl-C to stop it)"),
+                    format!(
+                        "{agent} tourne en rond\u{a0}: {failed} outils ont échoué d’affilée (Ctrl-C pour l’arrêter)"
+                    ),
                 )
             }
             Self::ReadingStdin => pair("Type what to ask, then Ctrl-D:", "Tapez votre question, puis Ctrl-D\u{a0}:"),

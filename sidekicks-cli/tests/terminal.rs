@@ -43,7 +43,7 @@ fn a_file_is_shown_before_it_is_written() {
     std::fs::write(dir.path().join("notes.txt"), "one\ntwo\n").unwrap();
     let mut terminal = Terminal::run(&mark, &["ask", "demo", "write: notes.txt\none\n2\n"], dir.path());
     let card = terminal.expect("└ ? ");
-    assert!(card.contains("demo wants to change a file") && card.contains("- two") && card.contains("+ 2"), "{card}");
+    assert!(card.contains("demo wants to change a file") && card.contains("-two") && card.contains("+2"), "{card}");
     assert_eq!(std::fs::read_to_string(dir.path().join("notes.txt")).unwrap(), "one\ntwo\n");
     terminal.type_keys("1\n");
     assert_eq!(terminal.finish().0, 0);
@@ -70,6 +70,48 @@ fn only_an_answer_is_an_answer() {
     assert_eq!(code, 5, "{shown}");
     assert!(!shown.contains("took the question back"), "{shown}");
     assert!(!dir.path().join("made").exists());
+    mark.nothing_left();
+}
+
+#[test]
+fn what_is_dangerous_is_marked() {
+    let (dir, mark) = (tempfile::tempdir().unwrap(), Mark::new());
+    std::fs::create_dir(dir.path().join("kept")).unwrap();
+    let mut terminal = Terminal::run(&mark, &["ask", "demo", "run: ls; rm -rf kept"], dir.path());
+    let card = terminal.expect("└ ? ").replace('\r', "");
+    insta::assert_snapshot!(card);
+    terminal.type_keys("4\n");
+    let (code, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    assert!(dir.path().join("kept").exists());
+    mark.nothing_left();
+}
+
+#[test]
+fn what_is_dangerous_is_marked_in_french_and_in_colour() {
+    let (dir, mark) = (tempfile::tempdir().unwrap(), Mark::new());
+    let args = ["--lang", "fr", "--color", "always", "ask", "demo", "run: eval \"$x\" > made"];
+    let mut terminal = Terminal::run(&mark, &args, dir.path());
+    let card = terminal.expect("└ ? ").replace('\r', "").replace('\x1b', "\\e");
+    insta::assert_snapshot!(card);
+    terminal.type_keys("4\n");
+    let (code, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    assert!(!dir.path().join("made").exists());
+    mark.nothing_left();
+}
+
+#[test]
+fn an_agent_that_goes_in_circles_is_told_of_once() {
+    let (dir, mark) = (tempfile::tempdir().unwrap(), Mark::new());
+    let prompt = "run: false\nrun: false\nrun: false\nrun: false";
+    let mut terminal = Terminal::run(&mark, &["ask", "demo", prompt], dir.path());
+    terminal.expect("└ ? ");
+    terminal.type_keys("2\n");
+    terminal.expect("demo is going in circles: 3 tools failed in a row (Ctrl-C to stop it)");
+    let (code, shown) = terminal.finish();
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(shown.matches("in circles").count(), 1, "{shown}");
     mark.nothing_left();
 }
 

@@ -1,81 +1,123 @@
 //! A permission card: what an agent wants, and what can be answered.
 
-use std::fmt::Write;
+mod block;
+mod diff;
+mod raw;
 
-use sidekicks_conversations::{Choice, Diff, Permission};
+use std::path::Path;
 
-use crate::harmless::{harmless, one_line};
+use sidekicks_conversations::{Choice, Permission};
+
+use crate::columns::{columns, wrap};
+use crate::harmless::one_line;
 use crate::lang::Lang;
 use crate::say::Say;
+use crate::style::{Line, Paint, Style};
 
-/// How many lines of changes are shown. A command is shown whole: nobody should allow what they cannot see.
+/// How many lines of changes are shown, and of what else an agent tells. A command is shown whole: nobody should allow
+/// what they cannot see.
 const LINES: usize = 200;
 
-/// The card as it is shown, with the question at its end. `width` is that of the terminal, in columns.
-pub(super) fn card(permission: &Permission, lang: Lang, width: usize) -> String {
-    let agent = permission.agent.as_str();
-    let mut card = String::new();
-    let mut line = |text: &str| {
-        let _ = writeln!(card, "{text}"); // Writing to a String cannot fail.
-    };
-    line(&format!("┌ {}", Say::Wants { agent, action: permission.action }.text(lang)));
-    for text in body(permission, lang) {
-        line(&format!("│   {text}"));
+/// What a card is made for at least: a sign such as `<U+10FFFF>` has to fit.
+const NARROWEST: usize = 20;
+
+/// What stands before an option that goes on with the line above: as much as its sign takes.
+const OPTION: &str = "    ";
+
+/// How a card is to look, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look<'a> {
+    pub(super) lang: Lang,
+    pub(super) paint: Paint,
+    /// How wide the terminal is, in columns.
+    pub(super) width: usize,
+    /// The folder that the agent works in.
+    pub(super) folder: &'a Path,
+}
+
+impl Look<'_> {
+    fn width(&self) -> usize {
+        self.width.max(NARROWEST)
     }
-    let options: Vec<String> = permission
-        .options
-        .iter()
-        .enumerate()
-        .map(|(at, option)| format!("[{}] {}", at + 1, label(option, permission, lang)))
-        .collect();
-    let stop = format!("[s] {}", Say::StopAgent.text(lang));
-    let row = [options.as_slice(), &[stop]].concat();
-    let on_one_line = row.join("   ");
-    if on_one_line.chars().count() + 2 <= width {
-        line(&format!("│ {on_one_line}"));
+
+    /// The columns for what the agent wants to do: there is a border before it, and an indent.
+    fn room(&self) -> usize {
+        self.width() - 4
+    }
+
+    /// `path` as seen from the agent's folder, where it is in there.
+    fn path<'p>(&self, path: &'p str) -> &'p str {
+        let inside = Path::new(path).strip_prefix(self.folder).ok().and_then(Path::to_str);
+        inside.filter(|inside| !inside.is_empty()).unwrap_or(path)
+    }
+}
+
+/// The card as it is shown, with the question at its end.
+pub(super) fn card(permission: &Permission, look: &Look<'_>) -> String {
+    let agent = permission.agent.as_str();
+    let (width, paint) = (look.width(), look.paint);
+    let mut card = String::new();
+    let mut row = |border: &str, line: &Line| {
+        card.push_str(format!("{border} {}", paint.line(line)).trim_end_matches(' '));
+        card.push('\n');
+    };
+    let head = Say::Wants { agent, action: permission.action }.text(look.lang);
+    for (at, text) in wrap(&head, width - 2).into_iter().enumerate() {
+        row(if at == 0 { "┌" } else { "│" }, &Line::of(Style::Head, text));
+    }
+    body(permission, look).iter().for_each(|line| row("│", line));
+    let numbered = permission.options.iter().enumerate();
+    let options = numbered.map(|(at, option)| format!("[{}] {}", at + 1, label(option, permission, look.lang)));
+    let options: Vec<String> = options.chain([format!("[s] {}", Say::StopAgent.text(look.lang))]).collect();
+    let on_one_line = options.join("   ");
+    if columns(&on_one_line) + 2 <= width {
+        row("│", &Line::of(Style::Plain, on_one_line));
     } else {
-        row.iter().for_each(|option| line(&format!("│ {option}")));
+        for option in &options {
+            for (at, text) in wrap(option, width - 2 - OPTION.len()).into_iter().enumerate() {
+                // Or an agent's name for one option could look like another option.
+                let indent = if at == 0 { "" } else { OPTION };
+                row("│", &Line::of(Style::Plain, format!("{indent}{text}")));
+            }
+        }
     }
     card.push_str("└ ? ");
     card
 }
 
 /// What is to be done, line by line.
-fn body(permission: &Permission, lang: Lang) -> Vec<String> {
+fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
+    let Permission { command, title, paths, diffs, raw_input, dangers, .. } = permission;
     let mut lines = Vec::new();
-    if let Some(command) = &permission.command {
-        lines.extend(harmless(command).lines().map(str::to_owned));
-    } else if !permission.title.is_empty() {
-        lines.push(one_line(&permission.title, 200));
+    if let Some(command) = command {
+        lines.extend(block::command(command, dangers, look));
+    } else {
+        lines.extend(bounded(title, look));
     }
-    for path in permission.paths.iter().map(|path| one_line(path, 200)) {
-        if !lines.iter().any(|line| line.contains(&path)) {
-            lines.push(path);
-        }
-    }
-    if lines.is_empty() && !permission.raw_input.is_null() {
+    let changed = |path: &str| diffs.iter().any(|diff| diff.path == path);
+    let named: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !changed(path) && path != title).collect();
+    let named: Vec<&str> = named.into_iter().map(|path| look.path(path)).collect();
+    lines.extend(bounded(&named.join("\n"), look));
+    if command.is_none() && paths.is_empty() && diffs.is_empty() {
         // A shape that nobody knows is still shown.
-        lines.push(one_line(&permission.raw_input.to_string(), 200));
+        lines.extend(raw::input(raw_input, look));
     }
-    let mut changed: Vec<String> = permission.diffs.iter().flat_map(changes).collect();
-    if changed.len() > LINES {
-        let more = changed.split_off(LINES).len();
-        changed.push(Say::MoreLines(more).text(lang));
+    lines.extend(diff::changes(diffs, permission.action, look));
+    if command.is_none() {
+        lines.extend(block::reasons(dangers.iter(), look));
     }
-    lines.extend(changed);
     lines
 }
 
-/// The lines that a change takes away and adds, without those that stay at its beginning and end.
-fn changes(diff: &Diff) -> Vec<String> {
-    let old: Vec<&str> = diff.old_text.as_deref().unwrap_or_default().lines().collect();
-    let new: Vec<&str> = diff.new_text.lines().collect();
-    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let (old, new) = (&old[same..], &new[same..]);
-    let after = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
-    let signed = |sign: char| move |line: &&str| format!("{sign} {}", harmless(line));
-    let taken = old[..old.len() - after].iter().map(signed('-'));
-    taken.chain(new[..new.len() - after].iter().map(signed('+'))).collect()
+/// The lines of `text`, which an agent may have made long.
+fn bounded(text: &str, look: &Look<'_>) -> Vec<Line> {
+    let mut rows = block::block(text, look);
+    let mut lines: Vec<Line> = rows.by_ref().take(LINES).collect();
+    let more = rows.count();
+    if more > 0 {
+        lines.push(Line::of(Style::Plain, format!("{}{}", block::INDENT, Say::MoreLines(more).text(look.lang))));
+    }
+    lines
 }
 
 /// Our word for an option, and the agent's own where ours would not tell it from another.
@@ -116,86 +158,4 @@ pub(super) fn rejection(permission: &Permission) -> Option<&Choice> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn permission(fields: Value) -> Permission {
-        let mut whole = json!({
-            "id": "p1", "agent": "riker", "title": "", "action": "other", "paths": [], "diffs": [], "rawInput": null,
-            "dangers": [], "options": [
-                {"id": "a", "kind": "allow_once", "name": "Yes"},
-                {"id": "b", "kind": "allow_always", "name": "Always"},
-                {"id": "c", "kind": "reject_always", "name": "Never"},
-                {"id": "d", "kind": "reject_once", "name": "No"}]
-        });
-        whole.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-        serde_json::from_value(whole).unwrap()
-    }
-
-    fn shown(fields: Value, width: usize) -> String {
-        let permission = permission(fields);
-        [Lang::En, Lang::Fr].map(|lang| card(&permission, lang, width)).join("\n\n")
-    }
-
-    #[test]
-    fn cards() {
-        insta::assert_snapshot!(
-            "a command",
-            shown(json!({"action": "run_command", "command": "git reset --hard HEAD~1"}), 120)
-        );
-        insta::assert_snapshot!(
-            "narrow, several lines, escapes",
-            shown(json!({"action": "run_command", "command": "cat <<E > x\n\x1b[2Jhi\nE"}), 40)
-        );
-        insta::assert_snapshot!(
-            "a change",
-            shown(
-                json!({"action": "edit_file", "title": "Write notes.txt", "paths": ["/tmp/notes.txt"],
-                "diffs": [{"path": "/tmp/notes.txt", "oldText": "one\ntwo\nthree\n", "newText": "one\n2\nthree\n"}]}),
-                120
-            )
-        );
-        let long: String = (0..300).map(|n| format!("line {n}\n")).collect();
-        insta::assert_snapshot!(
-            "a long new file",
-            shown(
-                json!({"action": "edit_file", "title": "new.txt", "diffs": [{"path": "new.txt", "newText": long}]}),
-                120
-            )
-        );
-        insta::assert_snapshot!(
-            "repeated and unknown kinds",
-            shown(
-                json!({"title": "Plan", "options": [
-                {"id": "a", "kind": "allow_once", "name": "Yes"}, {"id": "b", "kind": "allow_once", "name": "Yes, and edit"},
-                {"id": "c", "kind": "somehow", "name": "Some\x1bhow"}]}),
-                120
-            )
-        );
-        insta::assert_snapshot!("a shape nobody knows", shown(json!({"rawInput": {"x": ["y"]}, "options": []}), 120));
-    }
-
-    #[test]
-    fn answers() {
-        let permission = permission(json!({}));
-        let word = |line: &str| match reply(&permission, line) {
-            Reply::Option(option) => option.id.clone(),
-            Reply::StopAgent => "stop".to_owned(),
-            Reply::Unknown => "unknown".to_owned(),
-        };
-        let answers = ["1", " [4] ", "s", "S", "0", "5", "", "yes", "-1", "99999999999999999999"].map(word);
-        let unknown = "unknown";
-        assert_eq!(answers, ["a", "d", "stop", "stop", unknown, unknown, unknown, unknown, unknown, unknown]);
-    }
-
-    #[test]
-    fn the_mildest_no() {
-        let id = |options: Value| rejection(&permission(json!({ "options": options }))).map(|option| option.id.clone());
-        let always = json!({"id": "n", "kind": "reject_always", "name": ""});
-        let once = json!({"id": "o", "kind": "reject_once", "name": ""});
-        assert_eq!(id(json!([always, once])).as_deref(), Some("o"));
-        assert_eq!(id(json!([always])).as_deref(), Some("n"));
-        assert_eq!(id(json!([{"id": "y", "kind": "allow_once", "name": ""}])), None);
-    }
-}
+mod tests;

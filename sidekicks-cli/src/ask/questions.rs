@@ -2,18 +2,24 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::path::PathBuf;
 
 use sidekicks_conversations::{Permission, PermissionId, Transcript};
 
-use super::card::{self, Reply};
+use super::Manner;
+use super::card::{self, Look, Reply};
 use crate::lang::Lang;
 use crate::say::Say;
+use crate::style::Color;
 use crate::terminal::{Question, Terminal};
 
 /// One question after the other, on the terminal if there is one.
 pub(super) struct Questions {
     terminal: Option<Terminal>,
     lang: Lang,
+    color: Color,
+    /// The folder that the agent works in.
+    folder: PathBuf,
     /// The card that is shown.
     shown: Option<(Permission, Question)>,
     /// Those that were answered here. The event that says so comes later; they must not be asked again until then.
@@ -36,8 +42,9 @@ pub(super) enum Verdict {
 }
 
 impl Questions {
-    pub(super) fn new(lang: Lang) -> Self {
-        Self { terminal: Terminal::open(), lang, shown: None, done: HashSet::new(), note: None }
+    pub(super) fn new(manner: Manner, folder: PathBuf) -> Self {
+        let Manner { lang, color, .. } = manner;
+        Self { terminal: Terminal::open(), lang, color, folder, shown: None, done: HashSet::new(), note: None }
     }
 
     /// Asks the first open question of `mirror`, unless one is being asked.
@@ -49,7 +56,9 @@ impl Questions {
             return Ok(self.unanswered(permission, false));
         };
         let note = self.note.take().unwrap_or_default();
-        let card = card::card(permission, self.lang, terminal.width());
+        let paint = self.color.on_terminal(|name| std::env::var(name).ok());
+        let look = Look { lang: self.lang, paint, width: terminal.width(), folder: &self.folder };
+        let card = card::card(permission, &look);
         self.shown = Some((Permission::clone(permission), terminal.ask(format!("{note}\n{card}"))?));
         Ok(Verdict::Wait)
     }

@@ -13,11 +13,12 @@ use sidekicks_conversations::{
 };
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::Manner;
+use super::circles::Circles;
 use super::output::Output;
 use super::questions::{Questions, Verdict};
 use super::screen::{Screen, Stream};
 use crate::exit;
-use crate::lang::Lang;
 use crate::say::Say;
 use crate::signals::Signals;
 
@@ -44,6 +45,7 @@ pub(super) struct Asking {
     output: Output,
     signals: Signals,
     questions: Questions,
+    circles: Circles,
     /// The signal that interrupted it.
     signal: Option<i32>,
     /// Whether a second signal came.
@@ -66,22 +68,24 @@ enum Over {
 }
 
 impl Asking {
-    pub(super) fn new(name: AgentName, agent: SingleAgent, cwd: PathBuf, json: bool, lang: Lang) -> io::Result<Self> {
+    pub(super) fn new(name: AgentName, agent: SingleAgent, cwd: PathBuf, manner: Manner) -> io::Result<Self> {
+        let questions = Questions::new(manner, cwd.clone());
         let profile = AgentProfile::new(agent.clone(), cwd);
         let known = name.clone();
         let directory = move |name: &AgentName| (*name == known).then(|| profile.clone());
         let conversations = Conversations::new(directory, Options::default());
         let conversation = conversations.with(&name).ok_or(io::ErrorKind::NotFound)?;
-        let screen = Screen::new(lang, io::stdout().is_terminal());
+        let screen = Screen::new(manner.lang, io::stdout().is_terminal());
         Ok(Self {
             agent,
             events: conversations.subscribe(),
             conversation,
             mirror: Transcript::new(name),
-            view: if json { View::Json(screen) } else { View::Text(screen) },
+            view: if manner.json { View::Json(screen) } else { View::Text(screen) },
             output: Output::start(),
             signals: Signals::listen()?,
-            questions: Questions::new(lang),
+            questions,
+            circles: Circles::default(),
             signal: None,
             hurried: false,
         })
@@ -184,10 +188,16 @@ impl Asking {
     }
 
     fn take(&mut self, batch: &[Arc<Event>]) {
+        let mut in_circles = None;
         for event in batch {
             self.mirror.apply(event);
+            // After each: the next event of the batch may be a success.
+            in_circles = self.circles.seen(self.mirror.turn.failed_tools).or(in_circles);
         }
         self.view.show(&self.mirror, batch);
+        if let Some(failed) = in_circles {
+            self.view.screen().say(Say::GoesInCircles { agent: self.mirror.agent.as_str(), failed });
+        }
         self.questions.follow(&self.mirror);
     }
 

@@ -1,6 +1,7 @@
 use std::fmt::Write;
 
 use serde_json::json;
+use sidekicks_conversations::DANGER_CODES;
 
 use super::*;
 
@@ -48,6 +49,12 @@ fn sentences() -> Vec<(String, Say<'static>)> {
     for kind in ["allow_once", "allow_always", "reject_always", "reject_once", "allow_somehow"] {
         all.push((format!("option {kind}"), Say::Option { kind, name: "Perhaps" }));
     }
+    for code in DANGER_CODES {
+        all.push((format!("danger {code}"), Say::Danger { code, level: DangerLevel::Destructive }));
+    }
+    for level in [DangerLevel::Destructive, DangerLevel::Unclear] {
+        all.push((format!("danger {level:?}"), Say::Danger { code: "melts-the-disk", level }));
+    }
     for reason in ["max_tokens", "max_turn_requests", "refusal", "cancelled", "pondering"] {
         all.push((format!("stop {reason}"), Say::StopReason { agent: "riker", reason }));
     }
@@ -57,6 +64,13 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::StopAgent,
         Say::MoreLines(1),
         Say::MoreLines(2),
+        Say::MoreCharacters(1),
+        Say::MoreCharacters(2),
+        Say::FileNew,
+        Say::FileNewEmpty,
+        Say::FileEmptied,
+        Say::FileDeleted,
+        Say::FileSameLines,
         Say::NotAnOption,
         Say::NoGuard { reason: "Permission denied" },
         Say::TakenBack { agent: "riker" },
@@ -67,6 +81,7 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::Stopping,
         Say::StartTakesLong { agent: "riker" },
         Say::StopTakesLong { agent: "riker" },
+        Say::GoesInCircles { agent: "riker", failed: 3 },
         Say::ReadingStdin,
         Say::UnknownAgent { name: "demp" },
         Say::DidYouMean { name: "demo" },
@@ -101,6 +116,14 @@ fn every_code_of_the_libraries_has_its_sentence() {
     for code in sidekicks_conversations::SYSTEM_CODES {
         let (en, fr) = Say::System { agent: "riker", code }.both();
         assert!(!en.contains(code) && !fr.contains(code), "{code}");
+    }
+    for level in [DangerLevel::Destructive, DangerLevel::Unclear] {
+        let sentence = |code| Say::Danger { code, level }.both();
+        let unknown = sentence("melts-the-disk");
+        for code in DANGER_CODES {
+            let known = sentence(code);
+            assert!(known.0 != unknown.0 && known.1 != unknown.1, "{code}");
+        }
     }
 }
 

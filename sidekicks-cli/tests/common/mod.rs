@@ -73,7 +73,7 @@ pub(crate) fn sidekicks(mark: &Mark) -> Command {
 fn surroundings(command: &mut Command, mark: &Mark) {
     // A folder for each, so that no other test's start cleans up what this one leaves.
     let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&mark.0);
-    command.env(MARK, &mark.0).env("XDG_STATE_HOME", state).stdin(Stdio::null());
+    command.env(MARK, &mark.0).env("XDG_STATE_HOME", state).env("NO_COLOR", "1").stdin(Stdio::null());
     for name in ["SIDEKICKS_LANG", "LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"] {
         command.env_remove(name);
     }
