@@ -102,7 +102,9 @@ mod tests {
 
     #[test]
     fn colours_are_for_those_who_want_them() {
-        let cases: [(Color, &[(&str, &str)], bool); 8] = [
+        /// What is asked for, the environment, and whether that makes colours.
+        type Case = (Color, &'static [(&'static str, &'static str)], bool);
+        let cases: [Case; 8] = [
             (Color::Auto, &[("TERM", "xterm")], true),
             (Color::Auto, &[], true),
             (Color::Auto, &[("NO_COLOR", "")], true),

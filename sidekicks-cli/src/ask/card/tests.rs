@@ -110,7 +110,9 @@ fn marked(command: &str, (start, end): (usize, usize), width: usize) -> Vec<Stri
 
 #[test]
 fn marks_stand_under_what_they_mark() {
-    let cases: [(&str, (usize, usize), usize, &[&str]); 12] = [
+    /// A command, which of its bytes are dangerous, how wide the terminal is, and what is shown.
+    type Case = (&'static str, (usize, usize), usize, &'static [&'static str]);
+    let cases: [Case; 12] = [
         ("rm x", (0, 2), 40, &["  rm x", "  ~~ may destroy data"]),
         ("echo é; rm x", (9, 13), 40, &["  echo é; rm x", "          ~~~~ may destroy data"]),
         ("a 日本 b", (2, 5), 40, &["  a 日本 b", "    ~~ may destroy data"]),
