@@ -9,10 +9,12 @@ use shuck_ast as ast;
 use shuck_parser::parser::Parser;
 
 use super::text::{Span, Text};
-use super::tree::{Input, Piece, Word};
+use super::tree::{Input, Piece};
 
 mod commands;
 mod expansions;
+mod redirects;
+mod simple;
 mod words;
 
 /// No longer code is read.
@@ -103,15 +105,6 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// A word that stands for itself. `span` may reach further: only its beginning is taken.
-    fn plain(&self, text: &str, span: ast::Span) -> Word {
-        let start = range(span).start;
-        let span = self.code.span(start..start + text.len().max(1));
-        let mut value = Text::default();
-        value.push_str(text, span);
-        Word { value, hidden: false, process: false, span, source: text.to_owned() }
-    }
-
     /// Sees to it that what begins with a bracket ends with one, and where a shell sees its end.
     fn see_closed(&mut self, span: ast::Span) {
         let slice = span.slice(self.ascii);
@@ -129,7 +122,11 @@ impl Lowering<'_> {
     }
 
     fn source(&self, span: ast::Span) -> String {
-        self.code.as_str().get(range(span)).unwrap_or_default().to_owned()
+        self.slice(range(span)).to_owned()
+    }
+
+    fn slice(&self, range: std::ops::Range<usize>) -> &str {
+        self.code.as_str().get(range).unwrap_or_default()
     }
 }
 

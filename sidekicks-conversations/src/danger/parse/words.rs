@@ -13,6 +13,8 @@ struct Draft {
     value: Text,
     hidden: bool,
     process: bool,
+    /// So many brackets of patterns are open.
+    groups: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +31,11 @@ impl Lowering<'_> {
     pub(super) fn document(&mut self, document: &ast::Heredoc) -> Text {
         let body = &document.body;
         let mut draft = Draft::default();
-        if body.mode.expands() {
+        let expands = body.mode.expands();
+        // The parser may forget that the second here-document of a line is not quoted.
+        let quoted = document.delimiter.raw.span.slice(self.ascii).contains(['\'', '"', '\\']);
+        self.broken |= !expands && !quoted && body.span.slice(self.ascii).contains(['$', '`']);
+        if expands {
             for part in &body.parts {
                 self.document_part(part, &mut draft);
             }
@@ -59,17 +65,13 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn words<'w>(&mut self, words: impl IntoIterator<Item = &'w ast::Word>) -> Vec<Word> {
-        words.into_iter().map(|word| self.word(word)).collect()
-    }
-
     pub(super) fn word(&mut self, word: &ast::Word) -> Word {
         let mut draft = Draft::default();
         for part in &word.parts {
             self.part(part, Quotes::None, &mut draft);
         }
         draft.hidden |= word.brace_syntax.iter().any(|brace| brace.expands());
-        let Draft { value, hidden, process } = draft;
+        let Draft { value, hidden, process, .. } = draft;
         Word { value, hidden, process, span: self.origin(word.span), source: self.source(word.span) }
     }
 
@@ -176,12 +178,18 @@ impl Lowering<'_> {
                     // A continued line leaves nothing at all.
                     from = all.start + at + if next == '\n' { 2 } else { 1 };
                 }
+                // What ends a word ends it for a shell, though the parser reads on in `echo {; a`.
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | ')' if quotes == Quotes::None => {
+                    self.broken |= draft.groups == 0;
+                    draft.groups -= usize::from(character == ')' && draft.groups > 0);
+                }
                 // A pattern may become any name. `[` alone is a command.
                 '*' | '?' if quotes == Quotes::None => draft.hidden = true,
                 '(' if quotes == Quotes::None => {
                     draft.hidden = true;
+                    draft.groups += 1;
                     // Only a pattern has a bracket that is not quoted.
-                    self.broken |= !slice[..at].ends_with(['!', '?', '*', '+', '@']);
+                    self.broken |= draft.groups == 1 && !slice[..at].ends_with(['!', '?', '*', '+', '@']);
                 }
                 '[' if quotes == Quotes::None && slice.get(at + 1..).is_some_and(|rest| rest.contains(']')) => {
                     draft.hidden = true;
