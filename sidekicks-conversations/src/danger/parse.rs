@@ -15,6 +15,7 @@ mod commands;
 mod expansions;
 mod redirects;
 mod simple;
+mod whole;
 mod words;
 
 /// No longer code is read.

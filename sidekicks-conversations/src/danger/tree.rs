@@ -66,7 +66,6 @@ impl Word {
 #[derive(Debug)]
 pub(super) struct Redirect {
     pub(super) writes: Writes,
-    pub(super) target: Word,
     pub(super) span: Span,
 }
 

@@ -8,6 +8,7 @@ use super::Lowering;
 
 impl Lowering<'_> {
     pub(super) fn sequence(&mut self, sequence: &ast::StmtSeq, input: &Input) {
+        self.see_separated(sequence);
         for statement in sequence.iter() {
             self.statement(statement, input);
         }
@@ -49,9 +50,10 @@ impl Lowering<'_> {
         let start = places.iter().map(|place| place.start).min()?;
         let end = places.iter().map(|place| place.end).max()?;
         let is_command = !words.is_empty();
+        let written = self.joined(places);
         self.pieces.push(Piece::Step(Step {
             span: self.code.span(start..end),
-            written: self.joined(places),
+            written,
             words,
             writes: redirects.writes,
             input: redirects.input,

@@ -64,6 +64,7 @@ impl Lowering<'_> {
             ast::AssignmentValue::Scalar(word) => self.nested(word),
             ast::AssignmentValue::Compound(array) => {
                 self.see_closed(array.span);
+                self.see_listed(array);
                 for element in &array.elements {
                     if let ast::ArrayElem::Keyed { key, .. } | ast::ArrayElem::KeyedAppend { key, .. } = element {
                         self.subscript(key);

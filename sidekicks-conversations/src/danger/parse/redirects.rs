@@ -50,7 +50,7 @@ impl Lowering<'_> {
         let Some(writes) = self.writes(redirect, &target) else { return };
         if target.keeps() {
             found.writing.push(place);
-            found.writes.push(Redirect { writes, target, span: self.origin(redirect.span) });
+            found.writes.push(Redirect { writes, span: self.origin(redirect.span) });
         }
     }
 

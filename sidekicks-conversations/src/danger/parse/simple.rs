@@ -1,6 +1,5 @@
 //! Simple commands, of which the parser tells in three ways.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use shuck_ast as ast;
@@ -87,18 +86,5 @@ impl Lowering<'_> {
         let source = self.slice(place.clone()).to_owned();
         simple.words.push(Word { value, hidden, process: false, span, source });
         simple.places.push(place);
-    }
-
-    /// What stands at these places, in order and on one line.
-    pub(super) fn joined(&self, mut places: Vec<Range<usize>>) -> String {
-        places.sort_by_key(|place| (place.start, Reverse(place.end)));
-        let mut end = 0;
-        // `&>> f` is told of twice.
-        places.retain(|place| {
-            let goes_on = place.end > end;
-            end = end.max(place.end);
-            goes_on
-        });
-        places.into_iter().map(|place| self.slice(place)).collect::<Vec<_>>().join(" ")
     }
 }

@@ -71,6 +71,7 @@ impl Lowering<'_> {
             self.part(part, Quotes::None, &mut draft);
         }
         draft.hidden |= word.brace_syntax.iter().any(|brace| brace.expands());
+        self.broken |= draft.groups > 0;
         let Draft { value, hidden, process, .. } = draft;
         Word { value, hidden, process, span: self.origin(word.span), source: self.source(word.span) }
     }
@@ -164,7 +165,11 @@ impl Lowering<'_> {
         while let Some((at, character)) = characters.next() {
             match character {
                 '\\' => {
-                    let Some(&(_, next)) = characters.peek() else { break };
+                    let Some(&(_, next)) = characters.peek() else {
+                        // It quotes what the parser takes for the end of the word.
+                        self.broken |= quotes == Quotes::None && all.end < self.ascii.len();
+                        break;
+                    };
                     let quotes_it = match quotes {
                         Quotes::None | Quotes::Nested => true,
                         Quotes::Double => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
