@@ -43,7 +43,11 @@ pub(super) fn parse(code: &Text) -> Result<Vec<Piece>, Refused> {
         return Err(Refused::TooComplex);
     }
     let ascii: String = source.bytes().map(|byte| if byte.is_ascii() { char::from(byte) } else { 'x' }).collect();
-    let pieces = catch_unwind(AssertUnwindSafe(|| read(code, &ascii).or_else(|| read(code, &without_glued(&ascii)))));
+    let pieces = catch_unwind(AssertUnwindSafe(|| {
+        read(code, &ascii)
+            .or_else(|| read(code, &without_glued(&ascii)))
+            .or_else(|| read(code, &without_escaped(&ascii)))
+    }));
     pieces.ok().flatten().ok_or(Refused::Unreadable)
 }
 
@@ -74,6 +78,21 @@ fn without_glued(ascii: &str) -> String {
         if closes_nothing && glued { 'x' } else { character }
     };
     ascii.chars().map(hidden).collect()
+}
+
+/// The parser counts wrong after `\$(` in double quotes, which is text as any other: that dollar is hidden from it.
+fn without_escaped(ascii: &str) -> String {
+    let mut hidden = String::with_capacity(ascii.len());
+    for piece in ascii.split_inclusive("\\$(") {
+        let before = piece.strip_suffix("\\$(");
+        // A backslash that is itself quoted quotes nothing.
+        let quotes = |text: &&str| (text.len() - text.trim_end_matches('\\').len()).is_multiple_of(2);
+        match before.filter(quotes) {
+            Some(before) => hidden.extend([before, "xx("]),
+            None => hidden.push_str(piece),
+        }
+    }
+    hidden
 }
 
 /// Brackets in quotes count too: only the parser knows quotes.

@@ -102,10 +102,9 @@ impl Lowering<'_> {
                 self.sequence(&it.body, input);
             }
             Kind::ArithmeticFor(it) => {
-                [&it.init_ast, &it.condition_ast, &it.step_ast]
-                    .into_iter()
-                    .flatten()
-                    .for_each(|it| self.arithmetic(it));
+                self.see_summed(it.init_span, it.init_ast.as_ref());
+                self.see_summed(it.condition_span, it.condition_ast.as_ref());
+                self.see_summed(it.step_span, it.step_ast.as_ref());
                 self.sequence(&it.body, input);
             }
             Kind::While(it) => {
@@ -129,7 +128,7 @@ impl Lowering<'_> {
             }
             Kind::Arithmetic(it) => {
                 self.perhaps_subshells(it.span, it.expr_span);
-                it.expr_ast.iter().for_each(|it| self.arithmetic(it));
+                self.see_summed(it.expr_span, it.expr_ast.as_ref());
             }
             Kind::Time(it) => it.command.iter().for_each(|command| {
                 self.statement(command, input);

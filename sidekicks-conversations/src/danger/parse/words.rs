@@ -67,6 +67,7 @@ impl Lowering<'_> {
 
     pub(super) fn word(&mut self, word: &ast::Word) -> Word {
         let mut draft = Draft::default();
+        self.see_tiled(word.parts.iter().map(|part| part.span), range(word.span));
         for part in &word.parts {
             self.part(part, Quotes::None, &mut draft);
         }
@@ -98,7 +99,10 @@ impl Lowering<'_> {
                 }
                 return;
             }
-            Kind::DoubleQuoted { parts, .. } => {
+            Kind::DoubleQuoted { parts, dollar } => {
+                let whole = range(part.span);
+                let inner = whole.start + 1 + usize::from(*dollar)..whole.end.saturating_sub(1);
+                self.see_tiled(parts.iter().map(|part| part.span), inner);
                 for part in parts {
                     self.part(part, Quotes::Double, draft);
                 }
@@ -107,6 +111,8 @@ impl Lowering<'_> {
             Kind::CommandSubstitution { body, syntax } => self.substitution(body, *syntax, part.span, quotes),
             Kind::ProcessSubstitution { body, is_input } => {
                 draft.process = true;
+                let all = range(part.span);
+                self.see_filled(body, all.start + 2..all.end.saturating_sub(1));
                 let input = if *is_input { Input::Inherited } else { Input::Pipe(None) };
                 self.sequence(body, &input);
             }
@@ -212,11 +218,12 @@ impl Lowering<'_> {
         span: ast::Span,
         quotes: Quotes,
     ) {
+        let all = range(span);
         if syntax == ast::CommandSubstitutionSyntax::DollarParen {
+            self.see_filled(body, all.start + 2..all.end.saturating_sub(1));
             return self.sequence(body, &Input::Inherited);
         }
         // The parser takes away one layer of backslashes and does not look again.
-        let all = range(span);
         let inner = all.start + 1..all.end.saturating_sub(1);
         let Some(slice) = self.code.as_str().get(inner.clone()) else { return };
         let mut code = Text::default();
