@@ -43,10 +43,13 @@ pub(super) fn parse(code: &Text) -> Result<Vec<Piece>, Refused> {
         return Err(Refused::TooComplex);
     }
     let ascii: String = source.bytes().map(|byte| if byte.is_ascii() { char::from(byte) } else { 'x' }).collect();
+    let escaped = without_escaped(&ascii);
     let pieces = catch_unwind(AssertUnwindSafe(|| {
-        read(code, &ascii)
-            .or_else(|| read(code, &without_glued(&ascii)))
-            .or_else(|| read(code, &without_escaped(&ascii)))
+        let copies = [Some(&ascii), escaped.as_ref()].into_iter().flatten();
+        copies
+            .clone()
+            .find_map(|copy| read(code, copy))
+            .or_else(|| copies.map(|copy| without_glued(copy)).find_map(|copy| read(code, &copy)))
     }));
     pieces.ok().flatten().ok_or(Refused::Unreadable)
 }
@@ -80,19 +83,31 @@ fn without_glued(ascii: &str) -> String {
     ascii.chars().map(hidden).collect()
 }
 
-/// The parser counts wrong after `\$(` in double quotes, which is text as any other: that dollar is hidden from it.
-fn without_escaped(ascii: &str) -> String {
-    let mut hidden = String::with_capacity(ascii.len());
-    for piece in ascii.split_inclusive("\\$(") {
-        let before = piece.strip_suffix("\\$(");
-        // A backslash that is itself quoted quotes nothing.
-        let quotes = |text: &&str| (text.len() - text.trim_end_matches('\\').len()).is_multiple_of(2);
-        match before.filter(quotes) {
-            Some(before) => hidden.extend([before, "xx("]),
-            None => hidden.push_str(piece),
-        }
+/// The parser counts wrong after `\"` and `\$(` in double quotes, which are characters as any other: they are hidden from
+/// it. `None` where they might be no such characters, or where there is none.
+fn without_escaped(ascii: &str) -> Option<String> {
+    let names_end = |after: &str| {
+        after
+            .trim_start_matches(['-', ' ', '\t'])
+            .split_ascii_whitespace()
+            .next()
+            .is_some_and(|word| word.contains('\\'))
+    };
+    if ascii.contains("$'") || ascii.split("<<").skip(1).any(names_end) {
+        return None;
     }
-    hidden
+    let mut hidden = String::with_capacity(ascii.len());
+    let mut rest = ascii;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        // Two bytes, so that a backslash that is quoted itself quotes nothing.
+        let (pair, after) = escape.split_at(escape.len().min(2));
+        let counts_wrong = pair == "\\\"" || (pair == "\\$" && after.starts_with('('));
+        hidden.extend([before, if counts_wrong { "xx" } else { pair }]);
+        rest = after;
+    }
+    hidden.push_str(rest);
+    (hidden != ascii).then_some(hidden)
 }
 
 /// Brackets in quotes count too: only the parser knows quotes.

@@ -21,8 +21,10 @@ struct Draft {
 enum Quotes {
     None,
     Double,
-    /// Inside an expansion or a test, where brackets are characters as any other.
+    /// Inside a test, where brackets are characters as any other.
     Nested,
+    /// Inside an expansion or a sum, where single quotes may be characters as any other too.
+    Operand,
     /// A here-document, where a double quote is a character as any other.
     Document,
 }
@@ -55,7 +57,7 @@ impl Lowering<'_> {
                     }
                     ast::HeredocBodyPart::ArithmeticExpansion { expression, expression_word_ast, .. } => {
                         self.perhaps_subshells(part.span, Some(expression.span()));
-                        self.nested(expression_word_ast);
+                        self.operand(expression_word_ast);
                     }
                     ast::HeredocBodyPart::Parameter(parameter) => self.parameter(parameter),
                     ast::HeredocBodyPart::Literal(_) | ast::HeredocBodyPart::Variable(_) => {}
@@ -92,6 +94,8 @@ impl Lowering<'_> {
             }
             Kind::SingleQuoted { value, dollar } => {
                 let inner = value.span();
+                let runs = |text: &str| ["$(", "${", "`"].iter().any(|begin| text.contains(begin));
+                self.broken |= quotes == Quotes::Operand && !dollar && runs(inner.slice(self.ascii));
                 if *dollar && inner.slice(self.ascii).contains('\\') {
                     draft.value.push_str(value.slice(self.ascii), self.origin(inner));
                 } else {
@@ -118,24 +122,24 @@ impl Lowering<'_> {
             }
             Kind::ArithmeticExpansion { expression, expression_word_ast, .. } => {
                 self.perhaps_subshells(part.span, Some(expression.span()));
-                self.nested(expression_word_ast);
+                self.operand(expression_word_ast);
             }
             Kind::Parameter(parameter) => self.parameter(parameter),
             Kind::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
                 self.operator(operator);
-                operand_word_ast.iter().for_each(|word| self.nested(word));
+                operand_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
                 operator.iter().for_each(|operator| self.operator(operator));
-                operand_word_ast.iter().for_each(|word| self.nested(word));
+                operand_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::Substring { reference, offset_word_ast, length_word_ast, .. }
             | Kind::ArraySlice { reference, offset_word_ast, length_word_ast, .. } => {
                 self.reference(reference);
-                self.nested(offset_word_ast);
-                length_word_ast.iter().for_each(|word| self.nested(word));
+                self.operand(offset_word_ast);
+                length_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::Length(reference)
             | Kind::ArrayAccess(reference)
@@ -150,9 +154,18 @@ impl Lowering<'_> {
 
     /// A word that is none of a command: only what is run inside it counts.
     pub(super) fn nested(&mut self, word: &ast::Word) {
+        self.inside(word, Quotes::Nested);
+    }
+
+    /// The same inside an expansion or a sum.
+    pub(super) fn operand(&mut self, word: &ast::Word) {
+        self.inside(word, Quotes::Operand);
+    }
+
+    fn inside(&mut self, word: &ast::Word, quotes: Quotes) {
         let mut draft = Draft::default();
         for part in &word.parts {
-            self.part(part, Quotes::Nested, &mut draft);
+            self.part(part, quotes, &mut draft);
         }
     }
 
@@ -177,7 +190,7 @@ impl Lowering<'_> {
                         break;
                     };
                     let quotes_it = match quotes {
-                        Quotes::None | Quotes::Nested => true,
+                        Quotes::None | Quotes::Nested | Quotes::Operand => true,
                         Quotes::Double => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
                         Quotes::Document => matches!(next, '$' | '`' | '\\' | '\n'),
                     };
