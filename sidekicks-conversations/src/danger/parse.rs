@@ -12,6 +12,7 @@ use super::text::{Span, Text};
 use super::tree::{Input, Piece};
 
 mod commands;
+mod copies;
 mod expansions;
 mod redirects;
 mod simple;
@@ -43,14 +44,7 @@ pub(super) fn parse(code: &Text) -> Result<Vec<Piece>, Refused> {
         return Err(Refused::TooComplex);
     }
     let ascii: String = source.bytes().map(|byte| if byte.is_ascii() { char::from(byte) } else { 'x' }).collect();
-    let escaped = without_escaped(&ascii);
-    let pieces = catch_unwind(AssertUnwindSafe(|| {
-        let copies = [Some(&ascii), escaped.as_ref()].into_iter().flatten();
-        copies
-            .clone()
-            .find_map(|copy| read(code, copy))
-            .or_else(|| copies.map(|copy| without_glued(copy)).find_map(|copy| read(code, &copy)))
-    }));
+    let pieces = catch_unwind(AssertUnwindSafe(|| copies::of(&ascii).find_map(|copy| read(code, &copy))));
     pieces.ok().flatten().ok_or(Refused::Unreadable)
 }
 
@@ -63,51 +57,6 @@ fn read(code: &Text, ascii: &str) -> Option<Vec<Piece>> {
     let mut lowering = Lowering { code, ascii, pieces: Vec::new(), broken: false };
     lowering.sequence(&parsed.file.body, &Input::Inherited);
     (!lowering.broken).then_some(lowering.pieces)
-}
-
-/// The parser stumbles over `a}`, which is a word as any other: that brace is hidden from it.
-fn without_glued(ascii: &str) -> String {
-    let mut open = 0_usize;
-    let mut last = ' ';
-    let hidden = |character: char| {
-        let closes_nothing = character == '}' && open == 0;
-        match character {
-            '{' => open += 1,
-            '}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        let glued = last.is_ascii_alphanumeric() || "_-/.=:,}\"'".contains(last);
-        last = character;
-        if closes_nothing && glued { 'x' } else { character }
-    };
-    ascii.chars().map(hidden).collect()
-}
-
-/// The parser counts wrong after `\"` and `\$(` in double quotes, which are characters as any other: they are hidden from
-/// it. `None` where they might be no such characters, or where there is none.
-fn without_escaped(ascii: &str) -> Option<String> {
-    let names_end = |after: &str| {
-        after
-            .trim_start_matches(['-', ' ', '\t'])
-            .split_ascii_whitespace()
-            .next()
-            .is_some_and(|word| word.contains('\\'))
-    };
-    if ascii.contains("$'") || ascii.split("<<").skip(1).any(names_end) {
-        return None;
-    }
-    let mut hidden = String::with_capacity(ascii.len());
-    let mut rest = ascii;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        // Two bytes, so that a backslash that is quoted itself quotes nothing.
-        let (pair, after) = escape.split_at(escape.len().min(2));
-        let counts_wrong = pair == "\\\"" || (pair == "\\$" && after.starts_with('('));
-        hidden.extend([before, if counts_wrong { "xx" } else { pair }]);
-        rest = after;
-    }
-    hidden.push_str(rest);
-    (hidden != ascii).then_some(hidden)
 }
 
 /// Brackets in quotes count too: only the parser knows quotes.

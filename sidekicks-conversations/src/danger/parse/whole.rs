@@ -30,12 +30,12 @@ impl Lowering<'_> {
     pub(super) fn see_separated(&mut self, sequence: &ast::StmtSeq) {
         for (statement, next) in sequence.iter().zip(sequence.iter().skip(1)) {
             // The newline that ends it may belong to it.
-            let gap = range(statement.span).end - 1..range(next.span).start;
+            let gap = range(statement.span).end.saturating_sub(1)..range(next.span).start;
             self.broken |= statement.terminator.is_none() && !self.slice(gap).contains([';', '\n']);
         }
     }
 
-    /// The parts of a word or of a text in quotes touch each other: the parser counts wrong in `"\\"\\$(a)\\" $(b)"`.
+    /// The parts of a word or of a text in quotes touch each other: the parser counts wrong in `"\"a\" $(b)"`.
     pub(super) fn see_tiled(&mut self, parts: impl IntoIterator<Item = ast::Span>, whole: Range<usize>) {
         let mut at = whole.start;
         let places = parts.into_iter().map(range).filter(|place| !place.is_empty());
