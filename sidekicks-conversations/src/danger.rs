@@ -27,10 +27,26 @@ use crate::permission::Danger;
 pub(crate) struct Analysis {
     /// What may destroy data, in the order in which it stands in the command.
     pub(crate) dangers: Vec<Danger>,
-    /// All simple commands of it, as they are written: the outer ones and those that they run. `None` where some may be
-    /// hidden.
+    /// All simple commands of it, the outer ones and those that they run, in the order in which they begin. `None` where
+    /// some may be hidden.
     #[cfg_attr(not(test), expect(dead_code, reason = "rules for whole commands will ask for it"))]
-    pub(crate) commands: Option<Vec<String>>,
+    pub(crate) commands: Option<Vec<Simple>>,
+}
+
+/// A simple command, in two forms for a rule to be matched against. What allows it has to match what is
+/// [`written`](Self::written): only that has all of it. What forbids it had better match either, since a shell takes
+/// `\git 'push'` for `git push`.
+///
+/// It may be less than a command: variables that are set (`PATH=/tmp`, and `for PATH` of a loop over a name in capitals),
+/// or a file that is written by all that stands between brackets (`> log`).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Simple {
+    /// As it is written, with its assignments and redirects, with one blank between two of its parts. Of a here-document
+    /// there is only the operator, as `<<EOF`. What is only known when it is run, as what `xargs` adds, is `${_}`.
+    pub(crate) written: String,
+    /// Its words alone, without quotes, with one blank between two; a word that a shell changes in any other way is as it
+    /// is written. The program keeps its folder. Empty where there are no words.
+    pub(crate) plain: String,
 }
 
 /// Reads `command` as a POSIX shell or bash would.
@@ -80,29 +96,84 @@ pub fn dangers(command: &str) -> Vec<Danger> {
 mod tests {
     use super::*;
 
+    /// What is written of each command, and what is plain.
+    fn commands(command: &str) -> Option<(Vec<String>, Vec<String>)> {
+        Some(analyse(command).commands?.into_iter().map(|it| (it.written, it.plain)).unzip())
+    }
+
     #[test]
     fn every_simple_command_is_listed() {
         let expected: &[(&str, &[&str])] = &[
             ("", &[]),
+            ("# ls", &[]),
             ("ls -l", &["ls -l"]),
-            ("cd a && git  status | head", &["cd a", "git status", "head"]),
+            ("cd a && git  status\t-s | head", &["cd a", "git status -s", "head"]),
             ("sudo -n env A=1 rm 'a b'", &["sudo -n env A=1 rm 'a b'", "env A=1 rm 'a b'", "rm 'a b'"]),
             ("sh -c 'ls; pwd'", &["sh -c 'ls; pwd'", "ls", "pwd"]),
             ("echo \"$(date) `id`\"", &["echo \"$(date) `id`\"", "date", "id"]),
             ("find . -exec wc -l {} +", &["find . -exec wc -l {} +", "wc -l {}"]),
+            ("ls | xargs wc -l", &["ls", "xargs wc -l", "wc -l ${_}"]),
+            ("parallel wc ::: a b", &["parallel wc ::: a b", "wc ${_}"]),
             ("if a; then b; fi; f() { c; }", &["a", "b", "c"]),
+            ("echo ls | sh", &["echo ls", "ls", "sh"]),
+            (
+                "[[ -n $(a) ]] && (( $(b) )) && echo ${x:-$(c)} $(( $(d) ))",
+                &["a", "b", "echo ${x:-$(c)} $(( $(d) ))", "c", "d"],
+            ),
+            ("for x in $(a); do case $(b) in $(c)) d; esac; done", &["a", "b", "c", "d"]),
+            ("git -c alias.x='!ls -l' x", &["git -c alias.x='!ls -l' x", "ls -l"]),
+            ("git -c core.pager='less -R' log", &["git -c core.pager='less -R' log", "less -R"]),
             // What stands around a command changes what it does.
             ("A=1 ls 2>> e > f", &["A=1 ls 2>> e > f"]),
-            ("echo ls | sh", &["echo ls", "ls", "sh"]),
+            ("<f ls >&2 -l", &["<f ls >&2 -l"]),
+            ("[ a > b ]", &["[ a > b ]"]),
+            ("ls &>> f", &["ls &>> f"]),
+            ("ls {fd}> f", &["ls {fd}> f"]),
+            ("ls > $(a)", &["ls > $(a)", "a"]),
+            ("sh x <<'E' >&2\na\nE", &["sh x <<'E' >&2"]),
+            ("cat <<E\n$(a)\nE", &["cat <<E", "a"]),
+            ("export PATH=/x A B=$(a)", &["export PATH=/x A B=$(a)", "a"]),
+            // So does what stands alone.
+            ("PATH=/x; ls", &["PATH=/x", "ls"]),
+            ("A=$(a) B=2", &["A=$(a) B=2", "a"]),
+            ("A=(b $(a))", &["A=(b $(a))", "a"]),
+            ("> f", &["> f"]),
+            ("{ ls; } 2>&1 >> f < g", &["ls", ">> f"]),
+            ("(ls) > /dev/null 2>&1", &["ls"]),
+            ("while a; do b; done > f", &["a", "b", "> f"]),
+            ("for PATH in /x; do ls; done", &["for PATH", "ls"]),
+            ("for f in *; do ls \"$f\"; done", &["ls \"$f\""]),
         ];
-        for (command, commands) in expected {
-            let found = analyse(command).commands;
-            assert_eq!(
-                found.as_deref(),
-                Some(&commands.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()[..]),
-                "{command}"
-            );
+        for (command, written) in expected {
+            assert_eq!(commands(command).map(|it| it.0).as_deref(), Some(&owned(written)[..]), "{command}");
         }
+    }
+
+    #[test]
+    fn a_command_is_plain_without_its_quotes() {
+        let expected: &[(&str, &[&str])] = &[
+            ("\\git push", &["git push"]),
+            ("g\"it\" 'push' $'-f'", &["git push -f"]),
+            ("g\\\nit  pu\\\nsh", &["git push"]),
+            ("A=1 git push > f 2>&1", &["git push"]),
+            (">f git push", &["git push"]),
+            ("git 'push -f' \"a\\$b\"", &["git push -f a$b"]),
+            // What a shell puts in place of a word is not known.
+            ("'git' \"push\" \"$x\" 'a'*", &["git push \"$x\" 'a'*"]),
+            ("/usr/bin/'git' push", &["/usr/bin/git push"]),
+            ("sudo 'git' push", &["sudo git push", "git push"]),
+            ("sh -c '\\git \"push\"'", &["sh -c \\git \"push\"", "git push"]),
+            ("echo '\\git push' | sh", &["echo \\git push", "git push", "sh"]),
+            ("export A='b c'", &["export A='b c'"]),
+            ("A=1", &[""]),
+        ];
+        for (command, plain) in expected {
+            assert_eq!(commands(command).map(|it| it.1).as_deref(), Some(&owned(plain)[..]), "{command}");
+        }
+    }
+
+    fn owned(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
     }
 
     #[test]

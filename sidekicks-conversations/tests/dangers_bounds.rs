@@ -40,7 +40,8 @@ const PIECES: &[&str] = &[
     "echo rm | ", "cat | ", "printf '%s' a | ", "sh -c ", "sh <<E\n", "trap ", "docker exec x ", "ssh h ",
     "git -c alias.x=!", "rm x; ", "rm `", "$(rm x) ", "a=`", "-", "--", "1+", "$((1+", "((1+", "[[ a && ", "a=",
     "a=b ", "$x", "$x$", "x>", ">f ", "echo ${x#", "(cd a && ", "do ", "done ", "fi ", "esac ", "then ", "else ",
-    "elif x; then ",
+    "elif x; then ", "\"\\\"a\\\" $(b)\" ", "a=(b c)\n", "{ a; } >> f\n", "a}b ", "export A=$(b) ", "{1}", "parallel a {1} ::: b\n",
+    "git -c core.pager=a b\n", "! ! a; ",
 ];
 
 #[test]

@@ -9,10 +9,14 @@ use shuck_ast as ast;
 use shuck_parser::parser::Parser;
 
 use super::text::{Span, Text};
-use super::tree::{Input, Piece, Word};
+use super::tree::{Input, Piece};
 
 mod commands;
+mod copies;
 mod expansions;
+mod redirects;
+mod simple;
+mod whole;
 mod words;
 
 /// No longer code is read.
@@ -40,7 +44,7 @@ pub(super) fn parse(code: &Text) -> Result<Vec<Piece>, Refused> {
         return Err(Refused::TooComplex);
     }
     let ascii: String = source.bytes().map(|byte| if byte.is_ascii() { char::from(byte) } else { 'x' }).collect();
-    let pieces = catch_unwind(AssertUnwindSafe(|| read(code, &ascii).or_else(|| read(code, &without_glued(&ascii)))));
+    let pieces = catch_unwind(AssertUnwindSafe(|| copies::of(&ascii).find_map(|copy| read(code, &copy))));
     pieces.ok().flatten().ok_or(Refused::Unreadable)
 }
 
@@ -53,24 +57,6 @@ fn read(code: &Text, ascii: &str) -> Option<Vec<Piece>> {
     let mut lowering = Lowering { code, ascii, pieces: Vec::new(), broken: false };
     lowering.sequence(&parsed.file.body, &Input::Inherited);
     (!lowering.broken).then_some(lowering.pieces)
-}
-
-/// The parser stumbles over `a}`, which is a word as any other: that brace is hidden from it.
-fn without_glued(ascii: &str) -> String {
-    let mut open = 0_usize;
-    let mut last = ' ';
-    let hidden = |character: char| {
-        let closes_nothing = character == '}' && open == 0;
-        match character {
-            '{' => open += 1,
-            '}' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        let glued = last.is_ascii_alphanumeric() || "_-/.=:,}\"'".contains(last);
-        last = character;
-        if closes_nothing && glued { 'x' } else { character }
-    };
-    ascii.chars().map(hidden).collect()
 }
 
 /// Brackets in quotes count too: only the parser knows quotes.
@@ -103,15 +89,6 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// A word that stands for itself. `span` may reach further: only its beginning is taken.
-    fn plain(&self, text: &str, span: ast::Span) -> Word {
-        let start = range(span).start;
-        let span = self.code.span(start..start + text.len().max(1));
-        let mut value = Text::default();
-        value.push_str(text, span);
-        Word { value, hidden: false, process: false, span, source: text.to_owned() }
-    }
-
     /// Sees to it that what begins with a bracket ends with one, and where a shell sees its end.
     fn see_closed(&mut self, span: ast::Span) {
         let slice = span.slice(self.ascii);
@@ -129,7 +106,11 @@ impl Lowering<'_> {
     }
 
     fn source(&self, span: ast::Span) -> String {
-        self.code.as_str().get(range(span)).unwrap_or_default().to_owned()
+        self.slice(range(span)).to_owned()
+    }
+
+    fn slice(&self, range: std::ops::Range<usize>) -> &str {
+        self.code.as_str().get(range).unwrap_or_default()
     }
 }
 

@@ -12,15 +12,15 @@ pub(super) enum Piece {
     Code(Text),
 }
 
-/// A simple command, or the redirects of a compound one.
-#[derive(Debug)]
+/// A simple command, or what a compound one adds to those inside it.
+#[derive(Debug, Default)]
 pub(super) struct Step {
-    /// Its assignments, as they are written.
-    pub(super) assignments: Vec<String>,
+    /// All of it on one line.
+    pub(super) written: String,
+    pub(super) span: Span,
+    /// None where it only sets variables or writes files.
     pub(super) words: Vec<Word>,
-    /// All its redirects but here-documents, as they are written.
-    pub(super) redirections: Vec<String>,
-    pub(super) overwrites: Vec<Redirect>,
+    pub(super) writes: Vec<Redirect>,
     pub(super) input: Input,
 }
 
@@ -37,18 +37,21 @@ pub(super) struct Word {
     pub(super) source: String,
 }
 
-impl Step {
-    /// The whole of it on one line.
-    pub(super) fn text(&self) -> String {
-        let words = self.words.iter().map(|word| &word.source);
-        let all: Vec<&str> = self.assignments.iter().chain(words).chain(&self.redirections).map(|it| &**it).collect();
-        all.join(" ")
-    }
-}
-
 impl Word {
     pub(super) fn text(&self) -> &str {
         self.value.as_str()
+    }
+
+    /// Without its quotes, where nothing else is done to it.
+    pub(super) fn plain(&self) -> &str {
+        if self.hidden { &self.source } else { self.text() }
+    }
+
+    /// What is written there is kept: it goes neither to another command nor to nowhere.
+    pub(super) fn keeps(&self) -> bool {
+        let text = self.text();
+        let passing = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+        !self.process && !passing.contains(&text) && !text.starts_with("/dev/fd/")
     }
 
     /// With a hole for each `mark`.
@@ -59,11 +62,10 @@ impl Word {
     }
 }
 
-/// A redirect that writes over what is there.
+/// A redirect that writes.
 #[derive(Debug)]
 pub(super) struct Redirect {
     pub(super) writes: Writes,
-    pub(super) target: Word,
     pub(super) span: Span,
 }
 
@@ -71,14 +73,17 @@ pub(super) struct Redirect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Writes {
     Over,
+    /// It appends, or keeps what it does not reach.
+    Into,
     /// `>&$x`, which is a file or a descriptor.
     Perhaps,
 }
 
 /// What a command reads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) enum Input {
     /// What the whole reads.
+    #[default]
     Inherited,
     /// A here-document or a here-string.
     Text(Rc<Text>),

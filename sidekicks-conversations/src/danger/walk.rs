@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::permission::Danger;
 
+use super::Simple;
 use super::output;
 use super::parse::{self, MAX_LEN, Refused};
 use super::reason::{Found, Reason, told};
@@ -44,7 +45,7 @@ pub(super) struct Walk {
     jobs: Vec<Job>,
     work: usize,
     dangers: Vec<(Reason, Span)>,
-    commands: Vec<(Span, String)>,
+    commands: Vec<(Span, Simple)>,
 }
 
 impl Walk {
@@ -60,8 +61,7 @@ impl Walk {
             match job {
                 Job::Code { code, stdin, depth } => walk.code(&code, &stdin, depth),
                 Job::Words { words, stdin, depth, wrappers } => {
-                    let text: Vec<&str> = words.iter().map(|word| &*word.source).collect();
-                    walk.words(&words, text.join(" "), &stdin, depth, wrappers);
+                    walk.run(&words, &stdin, depth, wrappers);
                 }
             }
         }
@@ -77,12 +77,12 @@ impl Walk {
     }
 
     /// Every simple command, where none can be hidden.
-    pub(super) fn commands(mut self) -> Option<Vec<String>> {
+    pub(super) fn commands(mut self) -> Option<Vec<Simple>> {
         if self.dangers.iter().any(|(reason, _)| reason.hides_commands()) {
             return None;
         }
         self.commands.sort_by_key(|&((start, end), _)| (start, std::cmp::Reverse(end)));
-        Some(self.commands.into_iter().map(|(_, text)| text).collect())
+        Some(self.commands.into_iter().map(|(_, command)| command).collect())
     }
 
     fn code(&mut self, code: &Text, stdin: &Stdin, depth: usize) {
@@ -102,28 +102,33 @@ impl Walk {
                     self.jobs.push(Job::Code { code: code.clone(), stdin: stdin.clone(), depth: depth + 1 });
                 }
                 Piece::Step(step) => {
-                    step.overwrites.iter().for_each(|redirect| self.redirect(redirect));
-                    let stdin = input(&pieces, step, stdin);
-                    self.words(&step.words, step.text(), &stdin, depth, 0);
+                    step.writes.iter().for_each(|redirect| self.redirect(redirect));
+                    self.commands.push((step.span, simple(step.written.clone(), &step.words)));
+                    self.words(&step.words, &input(&pieces, step, stdin), depth, 0);
                 }
             }
         }
     }
 
     fn redirect(&mut self, redirect: &Redirect) {
-        let kept = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
-        let target = redirect.target.text();
         match redirect.writes {
-            // What another command reads is no file.
-            _ if redirect.target.process || kept.contains(&target) || target.starts_with("/dev/fd/") => {}
+            Writes::Into => {}
             Writes::Over => self.dangers.push((Reason::OverwritesFile, redirect.span)),
             Writes::Perhaps => self.dangers.push((Reason::HiddenCommand, redirect.span)),
         }
     }
 
-    fn words(&mut self, words: &[Word], text: String, stdin: &Stdin, depth: usize, wrappers: usize) {
-        let Some((first, last)) = words.first().zip(words.last()) else { return };
-        self.commands.push(((first.span.0, last.span.1), text));
+    /// What another command runs.
+    fn run(&mut self, words: &[Word], stdin: &Stdin, depth: usize, wrappers: usize) {
+        if let Some((first, last)) = words.first().zip(words.last()) {
+            let written: Vec<&str> = words.iter().map(|word| &*word.source).collect();
+            self.commands.push(((first.span.0, last.span.1), simple(written.join(" "), words)));
+            self.words(words, stdin, depth, wrappers);
+        }
+    }
+
+    fn words(&mut self, words: &[Word], stdin: &Stdin, depth: usize, wrappers: usize) {
+        let Some(first) = words.first() else { return };
         if wrappers > MAX_WRAPPERS {
             return self.dangers.push((Reason::TooComplex, first.span));
         }
@@ -143,6 +148,11 @@ impl Walk {
             self.jobs.push(Job::Words { words, stdin, depth, wrappers: wrappers + 1 });
         }
     }
+}
+
+fn simple(written: String, words: &[Word]) -> Simple {
+    let plain: Vec<&str> = words.iter().map(Word::plain).collect();
+    Simple { written, plain: plain.join(" ") }
 }
 
 /// What a step reads; `whole` is what all of them read.

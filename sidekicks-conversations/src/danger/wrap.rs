@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 mod find;
+mod parallel;
 mod remote;
 mod shell;
 mod table;
 
 use super::args::{Args, Spec, Until};
-use super::reason::{Found, Reason};
+use super::reason::Found;
 use super::text::{HOLE, Text};
 use super::tree::Word;
 use super::walk::Stdin;
@@ -33,7 +34,7 @@ pub(super) fn unwrap(words: &[Word], stdin: &Stdin, found: &mut Found) -> Option
             return Some(Stdin::Unknown);
         }
         "parallel" => {
-            parallel(words, stdin, found);
+            parallel::look(words, stdin, found);
             return Some(Stdin::Unknown);
         }
         "flock" => flock(words, found),
@@ -86,6 +87,8 @@ fn env(words: &[Word], found: &mut Found) {
         let rest = words[from..].iter().map(|word| &word.value);
         return found.code.push(Text::joined(std::iter::once(split).chain(rest), " "));
     }
+    // A lone dash is `-i`.
+    let from = from + usize::from(words.get(from).is_some_and(|word| word.text() == "-"));
     found.run(&words[after_assignments(words, from)..]);
 }
 
@@ -119,31 +122,6 @@ fn unknown(at: &Word) -> Word {
     let mut value = Text::default();
     value.push_str(HOLE, at.span);
     Word { value, hidden: true, process: false, span: at.span, source: HOLE.to_owned() }
-}
-
-fn parallel(words: &[Word], stdin: &Stdin, found: &mut Found) {
-    let spec = Spec {
-        short: "jnNPSIaCLsE",
-        long: &["jobs", "delay", "joblog", "timeout", "results", "colsep", "arg-file", "tagstring", "retries", "load"],
-        ..Spec::default()
-    };
-    let args = Args::of(words, 1, spec, Until::Operand);
-    if args.has(&["dry-run", "dryrun"]) {
-        return;
-    }
-    let from = args.operands.first().copied().unwrap_or(words.len());
-    let end = from + words[from..].iter().take_while(|word| !word.text().starts_with(":::")).count();
-    if from < end {
-        let command: Vec<Word> = words[from..end].iter().map(|word| word.filled("{}")).collect();
-        return found.code.push(Text::joined(command.iter().map(|word| &word.value), " "));
-    }
-    // Without a command, each argument is one.
-    match stdin {
-        _ if end < words.len() => found.code.extend(words[end + 1..].iter().map(|word| word.value.clone())),
-        Stdin::Fixed(text) => found.code.push(Text::clone(text)),
-        Stdin::Hidden => found.flag(Reason::RunsUnseenInput, words[0].span),
-        Stdin::Unknown | Stdin::File => {}
-    }
 }
 
 fn flock(words: &[Word], found: &mut Found) {

@@ -1,15 +1,14 @@
 //! Commands, and what stands around them.
 
-use std::rc::Rc;
-
 use shuck_ast as ast;
 
-use crate::danger::tree::{Input, Piece, Redirect, Step, Word, Writes};
+use crate::danger::tree::{Input, Piece, Step};
 
 use super::Lowering;
 
 impl Lowering<'_> {
     pub(super) fn sequence(&mut self, sequence: &ast::StmtSeq, input: &Input) {
+        self.see_separated(sequence);
         for statement in sequence.iter() {
             self.statement(statement, input);
         }
@@ -40,64 +39,26 @@ impl Lowering<'_> {
     }
 
     fn single(&mut self, statement: &ast::Stmt, input: &Input) -> Option<usize> {
-        let mut redirections = Vec::new();
-        let mut overwrites = Vec::new();
-        let mut input = input.clone();
-        for redirect in &statement.redirects {
-            self.redirect(redirect, &mut redirections, &mut overwrites, &mut input);
-        }
-        let (words, assignments): (Vec<Word>, &[ast::Assignment]) = match &statement.command {
-            ast::Command::Simple(simple) => {
-                let name = (!simple.name.span.slice(self.ascii).is_empty()).then_some(&simple.name);
-                (self.words(name.into_iter().chain(&simple.args)), &simple.assignments)
-            }
-            ast::Command::Builtin(builtin) => self.builtin(builtin),
-            ast::Command::Decl(declaration) => (self.declaration(declaration), &declaration.assignments),
-            other => {
-                self.compound(other, &input);
-                (Vec::new(), &[])
+        let redirects = self.redirects(&statement.redirects, input);
+        let (places, words) = match self.simple(&statement.command) {
+            Some(simple) => ([simple.places, redirects.all].concat(), simple.words),
+            None => {
+                self.compound(&statement.command, &redirects.input);
+                (redirects.writing, Vec::new())
             }
         };
-        for assignment in assignments {
-            self.assignment(assignment);
-        }
-        if words.is_empty() && overwrites.is_empty() {
-            return None;
-        }
+        let start = places.iter().map(|place| place.start).min()?;
+        let end = places.iter().map(|place| place.end).max()?;
         let is_command = !words.is_empty();
-        let assignments = assignments.iter().map(|assignment| self.source(assignment.span)).collect();
-        self.pieces.push(Piece::Step(Step { assignments, words, redirections, overwrites, input }));
+        let written = self.joined(places);
+        self.pieces.push(Piece::Step(Step {
+            span: self.code.span(start..end),
+            written,
+            words,
+            writes: redirects.writes,
+            input: redirects.input,
+        }));
         is_command.then(|| self.pieces.len() - 1)
-    }
-
-    fn builtin<'b>(&mut self, builtin: &'b ast::BuiltinCommand) -> (Vec<Word>, &'b [ast::Assignment]) {
-        let (name, span, first, rest, assignments) = match builtin {
-            ast::BuiltinCommand::Break(it) => ("break", it.span, &it.depth, &it.extra_args, &it.assignments),
-            ast::BuiltinCommand::Continue(it) => ("continue", it.span, &it.depth, &it.extra_args, &it.assignments),
-            ast::BuiltinCommand::Return(it) => ("return", it.span, &it.code, &it.extra_args, &it.assignments),
-            ast::BuiltinCommand::Exit(it) => ("exit", it.span, &it.code, &it.extra_args, &it.assignments),
-        };
-        let mut words = vec![self.plain(name, span)];
-        words.extend(self.words(first.iter().chain(rest)));
-        (words, assignments)
-    }
-
-    fn declaration(&mut self, declaration: &ast::DeclClause) -> Vec<Word> {
-        let mut words = vec![self.plain(declaration.variant.as_str(), declaration.variant_span)];
-        for operand in &declaration.operands {
-            match operand {
-                ast::DeclOperand::Flag(word) | ast::DeclOperand::Dynamic(word) => words.push(self.word(word)),
-                ast::DeclOperand::Name(name) => {
-                    self.reference(name);
-                    words.push(self.plain(name.name.as_str(), name.span));
-                }
-                ast::DeclOperand::Assignment(assignment) => {
-                    self.assignment(assignment);
-                    words.push(self.plain(assignment.target.name.as_str(), assignment.span));
-                }
-            }
-        }
-        words
     }
 
     fn compound(&mut self, command: &ast::Command, input: &Input) {
@@ -105,10 +66,8 @@ impl Lowering<'_> {
             ast::Command::Function(function) => {
                 self.statement(&function.body, input);
             }
-            ast::Command::AnonymousFunction(function) => {
-                function.args.iter().for_each(|word| self.nested(word));
-                self.statement(&function.body, input);
-            }
+            // Of zsh, which this is not.
+            ast::Command::AnonymousFunction(_) => self.broken = true,
             ast::Command::Binary(binary) => {
                 let output = self.statement(&binary.left, input);
                 let piped = matches!(binary.op, ast::BinaryOp::Pipe | ast::BinaryOp::PipeAll);
@@ -133,26 +92,19 @@ impl Lowering<'_> {
                 it.else_branch.iter().for_each(|branch| self.sequence(branch, input));
             }
             Kind::For(it) => {
+                it.targets.iter().for_each(|target| self.loop_variable(target.span));
                 it.words.iter().flatten().for_each(|word| self.nested(word));
                 self.sequence(&it.body, input);
             }
-            Kind::Repeat(it) => {
-                self.nested(&it.count);
-                self.sequence(&it.body, input);
-            }
-            Kind::Foreach(it) => {
-                it.words.iter().for_each(|word| self.nested(word));
-                self.sequence(&it.body, input);
-            }
             Kind::Select(it) => {
+                self.loop_variable(it.variable_span);
                 it.words.iter().for_each(|word| self.nested(word));
                 self.sequence(&it.body, input);
             }
             Kind::ArithmeticFor(it) => {
-                [&it.init_ast, &it.condition_ast, &it.step_ast]
-                    .into_iter()
-                    .flatten()
-                    .for_each(|it| self.arithmetic(it));
+                self.see_summed(it.init_span, it.init_ast.as_ref());
+                self.see_summed(it.condition_span, it.condition_ast.as_ref());
+                self.see_summed(it.step_span, it.step_ast.as_ref());
                 self.sequence(&it.body, input);
             }
             Kind::While(it) => {
@@ -176,7 +128,7 @@ impl Lowering<'_> {
             }
             Kind::Arithmetic(it) => {
                 self.perhaps_subshells(it.span, it.expr_span);
-                it.expr_ast.iter().for_each(|it| self.arithmetic(it));
+                self.see_summed(it.expr_span, it.expr_ast.as_ref());
             }
             Kind::Time(it) => it.command.iter().for_each(|command| {
                 self.statement(command, input);
@@ -185,62 +137,18 @@ impl Lowering<'_> {
             Kind::Coproc(it) => {
                 self.statement(&it.body, input);
             }
-            Kind::Always(it) => {
-                self.sequence(&it.body, input);
-                self.sequence(&it.always_body, input);
-            }
+            // Of zsh, which this is not.
+            Kind::Repeat(_) | Kind::Foreach(_) | Kind::Always(_) => self.broken = true,
         }
     }
 
-    fn redirect(
-        &mut self,
-        redirect: &ast::Redirect,
-        redirections: &mut Vec<String>,
-        overwrites: &mut Vec<Redirect>,
-        input: &mut Input,
-    ) {
-        use ast::RedirectKind as Kind;
-        let reads = redirect.fd.is_none_or(|fd| fd == 0) && redirect.fd_var.is_none();
-        let target = match &redirect.target {
-            ast::RedirectTarget::Heredoc(document) => {
-                let text = self.document(document);
-                if reads {
-                    *input = Input::Text(Rc::new(text));
-                }
-                return;
-            }
-            ast::RedirectTarget::Word(word) => self.word(word),
-        };
-        redirections.push(self.source(redirect.span));
-        let writes = match redirect.kind {
-            Kind::HereString | Kind::Input | Kind::ReadWrite | Kind::DupInput if reads => {
-                *input = match redirect.kind {
-                    Kind::HereString => Input::Text(Rc::new(target.value)),
-                    // What another command prints, or what cannot be told.
-                    Kind::Input if target.process => Input::Pipe(None),
-                    Kind::DupInput => Input::Pipe(None),
-                    _ => Input::File,
-                };
-                return;
-            }
-            Kind::Output | Kind::Clobber | Kind::OutputBoth => Writes::Over,
-            Kind::DupOutput if is_descriptor(target.text()) => return,
-            Kind::DupOutput if target.hidden => {
-                // `2>&$x` can only be a descriptor, `>&$x` a file too.
-                if self.source(redirect.span).starts_with(|c: char| c.is_ascii_digit()) {
-                    return;
-                }
-                Writes::Perhaps
-            }
-            Kind::DupOutput => Writes::Over,
-            _ => return,
-        };
-        let span = self.origin(redirect.span);
-        overwrites.push(Redirect { writes, target, span });
+    /// A loop over a name that is one of the environment changes what commands do, as an assignment does.
+    fn loop_variable(&mut self, span: ast::Span) {
+        let name = self.source(span);
+        let is = |test: fn(&u8) -> bool| name.as_bytes().iter().any(test);
+        if is(u8::is_ascii_uppercase) && !is(u8::is_ascii_lowercase) {
+            let (span, written) = (self.origin(span), format!("for {name}"));
+            self.pieces.push(Piece::Step(Step { span, written, ..Step::default() }));
+        }
     }
-}
-
-fn is_descriptor(target: &str) -> bool {
-    let number = target.strip_suffix('-').unwrap_or(target);
-    number.bytes().all(|byte| byte.is_ascii_digit())
 }

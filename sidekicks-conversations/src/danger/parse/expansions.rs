@@ -16,17 +16,17 @@ impl Lowering<'_> {
             Kind::Indirect { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
                 operator.iter().for_each(|operator| self.operator(operator));
-                operand_word_ast.iter().for_each(|word| self.nested(word));
+                operand_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::Operation { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
                 self.operator(operator);
-                operand_word_ast.iter().for_each(|word| self.nested(word));
+                operand_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::Slice { reference, offset_word_ast, length_word_ast, .. } => {
                 self.reference(reference);
-                self.nested(offset_word_ast);
-                length_word_ast.iter().for_each(|word| self.nested(word));
+                self.operand(offset_word_ast);
+                length_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::PrefixMatch { .. } => {}
         }
@@ -42,7 +42,7 @@ impl Lowering<'_> {
             Kind::ReplaceFirst { pattern, replacement_word_ast, .. }
             | Kind::ReplaceAll { pattern, replacement_word_ast, .. } => {
                 self.pattern(pattern);
-                self.nested(replacement_word_ast);
+                self.operand(replacement_word_ast);
             }
             _ => {}
         }
@@ -64,6 +64,7 @@ impl Lowering<'_> {
             ast::AssignmentValue::Scalar(word) => self.nested(word),
             ast::AssignmentValue::Compound(array) => {
                 self.see_closed(array.span);
+                self.see_listed(array);
                 for element in &array.elements {
                     if let ast::ArrayElem::Keyed { key, .. } | ast::ArrayElem::KeyedAppend { key, .. } = element {
                         self.subscript(key);
@@ -80,7 +81,7 @@ impl Lowering<'_> {
 
     fn subscript(&mut self, subscript: &ast::Subscript) {
         match (&subscript.word_ast, &subscript.arithmetic_ast) {
-            (Some(word), _) => self.nested(word),
+            (Some(word), _) => self.operand(word),
             (None, Some(expression)) => self.arithmetic(expression),
             (None, None) => {}
         }
@@ -109,7 +110,7 @@ impl Lowering<'_> {
             match &expression.kind {
                 Kind::Number(_) | Kind::Variable(_) => {}
                 Kind::Indexed { index, .. } => open.push(index),
-                Kind::ShellWord(word) => self.nested(word),
+                Kind::ShellWord(word) => self.operand(word),
                 Kind::Parenthesized { expression } => open.push(expression),
                 Kind::Unary { expr, .. } | Kind::Postfix { expr, .. } => open.push(expr),
                 Kind::Binary { left, right, .. } => open.extend([&**right, &**left]),

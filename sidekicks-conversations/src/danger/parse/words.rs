@@ -13,14 +13,18 @@ struct Draft {
     value: Text,
     hidden: bool,
     process: bool,
+    /// So many brackets of patterns are open.
+    groups: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     None,
     Double,
-    /// Inside an expansion or a test, where brackets are characters as any other.
+    /// Inside a test, where brackets are characters as any other.
     Nested,
+    /// Inside an expansion or a sum, where single quotes may be characters as any other too.
+    Operand,
     /// A here-document, where a double quote is a character as any other.
     Document,
 }
@@ -29,7 +33,11 @@ impl Lowering<'_> {
     pub(super) fn document(&mut self, document: &ast::Heredoc) -> Text {
         let body = &document.body;
         let mut draft = Draft::default();
-        if body.mode.expands() {
+        let expands = body.mode.expands();
+        // The parser may forget that the second here-document of a line is not quoted.
+        let quoted = document.delimiter.raw.span.slice(self.ascii).contains(['\'', '"', '\\']);
+        self.broken |= !expands && !quoted && body.span.slice(self.ascii).contains(['$', '`']);
+        if expands {
             for part in &body.parts {
                 self.document_part(part, &mut draft);
             }
@@ -49,7 +57,7 @@ impl Lowering<'_> {
                     }
                     ast::HeredocBodyPart::ArithmeticExpansion { expression, expression_word_ast, .. } => {
                         self.perhaps_subshells(part.span, Some(expression.span()));
-                        self.nested(expression_word_ast);
+                        self.operand(expression_word_ast);
                     }
                     ast::HeredocBodyPart::Parameter(parameter) => self.parameter(parameter),
                     ast::HeredocBodyPart::Literal(_) | ast::HeredocBodyPart::Variable(_) => {}
@@ -59,17 +67,15 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn words<'w>(&mut self, words: impl IntoIterator<Item = &'w ast::Word>) -> Vec<Word> {
-        words.into_iter().map(|word| self.word(word)).collect()
-    }
-
     pub(super) fn word(&mut self, word: &ast::Word) -> Word {
         let mut draft = Draft::default();
+        self.see_tiled(word.parts.iter().map(|part| part.span), range(word.span));
         for part in &word.parts {
             self.part(part, Quotes::None, &mut draft);
         }
         draft.hidden |= word.brace_syntax.iter().any(|brace| brace.expands());
-        let Draft { value, hidden, process } = draft;
+        self.broken |= draft.groups > 0;
+        let Draft { value, hidden, process, .. } = draft;
         Word { value, hidden, process, span: self.origin(word.span), source: self.source(word.span) }
     }
 
@@ -88,6 +94,8 @@ impl Lowering<'_> {
             }
             Kind::SingleQuoted { value, dollar } => {
                 let inner = value.span();
+                let runs = |text: &str| ["$(", "${", "`"].iter().any(|begin| text.contains(begin));
+                self.broken |= quotes == Quotes::Operand && !dollar && runs(inner.slice(self.ascii));
                 if *dollar && inner.slice(self.ascii).contains('\\') {
                     draft.value.push_str(value.slice(self.ascii), self.origin(inner));
                 } else {
@@ -95,7 +103,10 @@ impl Lowering<'_> {
                 }
                 return;
             }
-            Kind::DoubleQuoted { parts, .. } => {
+            Kind::DoubleQuoted { parts, dollar } => {
+                let whole = range(part.span);
+                let inner = whole.start + 1 + usize::from(*dollar)..whole.end.saturating_sub(1);
+                self.see_tiled(parts.iter().map(|part| part.span), inner);
                 for part in parts {
                     self.part(part, Quotes::Double, draft);
                 }
@@ -104,29 +115,31 @@ impl Lowering<'_> {
             Kind::CommandSubstitution { body, syntax } => self.substitution(body, *syntax, part.span, quotes),
             Kind::ProcessSubstitution { body, is_input } => {
                 draft.process = true;
+                let all = range(part.span);
+                self.see_filled(body, all.start + 2..all.end.saturating_sub(1));
                 let input = if *is_input { Input::Inherited } else { Input::Pipe(None) };
                 self.sequence(body, &input);
             }
             Kind::ArithmeticExpansion { expression, expression_word_ast, .. } => {
                 self.perhaps_subshells(part.span, Some(expression.span()));
-                self.nested(expression_word_ast);
+                self.operand(expression_word_ast);
             }
             Kind::Parameter(parameter) => self.parameter(parameter),
             Kind::ParameterExpansion { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
                 self.operator(operator);
-                operand_word_ast.iter().for_each(|word| self.nested(word));
+                operand_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::IndirectExpansion { reference, operator, operand_word_ast, .. } => {
                 self.reference(reference);
                 operator.iter().for_each(|operator| self.operator(operator));
-                operand_word_ast.iter().for_each(|word| self.nested(word));
+                operand_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::Substring { reference, offset_word_ast, length_word_ast, .. }
             | Kind::ArraySlice { reference, offset_word_ast, length_word_ast, .. } => {
                 self.reference(reference);
-                self.nested(offset_word_ast);
-                length_word_ast.iter().for_each(|word| self.nested(word));
+                self.operand(offset_word_ast);
+                length_word_ast.iter().for_each(|word| self.operand(word));
             }
             Kind::Length(reference)
             | Kind::ArrayAccess(reference)
@@ -141,9 +154,18 @@ impl Lowering<'_> {
 
     /// A word that is none of a command: only what is run inside it counts.
     pub(super) fn nested(&mut self, word: &ast::Word) {
+        self.inside(word, Quotes::Nested);
+    }
+
+    /// The same inside an expansion or a sum.
+    pub(super) fn operand(&mut self, word: &ast::Word) {
+        self.inside(word, Quotes::Operand);
+    }
+
+    fn inside(&mut self, word: &ast::Word, quotes: Quotes) {
         let mut draft = Draft::default();
         for part in &word.parts {
-            self.part(part, Quotes::Nested, &mut draft);
+            self.part(part, quotes, &mut draft);
         }
     }
 
@@ -162,9 +184,13 @@ impl Lowering<'_> {
         while let Some((at, character)) = characters.next() {
             match character {
                 '\\' => {
-                    let Some(&(_, next)) = characters.peek() else { break };
+                    let Some(&(_, next)) = characters.peek() else {
+                        // It quotes what the parser takes for the end of the word.
+                        self.broken |= quotes == Quotes::None && all.end < self.ascii.len();
+                        break;
+                    };
                     let quotes_it = match quotes {
-                        Quotes::None | Quotes::Nested => true,
+                        Quotes::None | Quotes::Nested | Quotes::Operand => true,
                         Quotes::Double => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
                         Quotes::Document => matches!(next, '$' | '`' | '\\' | '\n'),
                     };
@@ -176,12 +202,18 @@ impl Lowering<'_> {
                     // A continued line leaves nothing at all.
                     from = all.start + at + if next == '\n' { 2 } else { 1 };
                 }
+                // What ends a word ends it for a shell, though the parser reads on in `echo {; a`.
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | ')' if quotes == Quotes::None => {
+                    self.broken |= draft.groups == 0;
+                    draft.groups -= usize::from(character == ')' && draft.groups > 0);
+                }
                 // A pattern may become any name. `[` alone is a command.
                 '*' | '?' if quotes == Quotes::None => draft.hidden = true,
                 '(' if quotes == Quotes::None => {
                     draft.hidden = true;
+                    draft.groups += 1;
                     // Only a pattern has a bracket that is not quoted.
-                    self.broken |= !slice[..at].ends_with(['!', '?', '*', '+', '@']);
+                    self.broken |= draft.groups == 1 && !slice[..at].ends_with(['!', '?', '*', '+', '@']);
                 }
                 '[' if quotes == Quotes::None && slice.get(at + 1..).is_some_and(|rest| rest.contains(']')) => {
                     draft.hidden = true;
@@ -199,11 +231,12 @@ impl Lowering<'_> {
         span: ast::Span,
         quotes: Quotes,
     ) {
+        let all = range(span);
         if syntax == ast::CommandSubstitutionSyntax::DollarParen {
+            self.see_filled(body, all.start + 2..all.end.saturating_sub(1));
             return self.sequence(body, &Input::Inherited);
         }
         // The parser takes away one layer of backslashes and does not look again.
-        let all = range(span);
         let inner = all.start + 1..all.end.saturating_sub(1);
         let Some(slice) = self.code.as_str().get(inner.clone()) else { return };
         let mut code = Text::default();

@@ -25,8 +25,7 @@ pub(super) fn look(name: &str, words: &[Word], found: &mut Found) {
 
 fn tee(words: &[Word], found: &mut Found) {
     let args = Args::of(words, 1, Spec::default(), Until::Separator);
-    let kept = ["-", "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
-    let is_file = |word: &Word| !word.process && !kept.contains(&word.text());
+    let is_file = |word: &Word| word.keeps() && word.text() != "-";
     if !args.has(&["a", "append"]) && args.operands.iter().any(|&at| is_file(&words[at])) {
         found.flag(Reason::OverwritesFile, words[0].span);
     }

@@ -1,5 +1,7 @@
 //! Git: work that is not committed, and history that others have.
 
+mod settings;
+
 use crate::danger::args::{Args, Spec, Until};
 use crate::danger::reason::{Found, Reason};
 use crate::danger::text::Text;
@@ -11,11 +13,13 @@ const GLOBAL: Spec = Spec {
     long: &["git-dir", "work-tree", "namespace", "super-prefix", "config-env", "attr-source", "list-cmds"],
 };
 
+const FILTERS: &[&str] =
+    &["env-filter", "tree-filter", "index-filter", "parent-filter", "msg-filter", "commit-filter", "tag-name-filter"];
+
 pub(super) fn look(words: &[Word], found: &mut Found) {
     let global = Args::of(words, 1, GLOBAL, Until::Operand);
-    for value in global.values(&["c"]) {
-        found.code.extend(alias(value));
-    }
+    global.values(&["c"]).for_each(|setting| settings::look(setting, found));
+    global.values(&["config-env"]).for_each(|setting| settings::look_in_environment(setting, found));
     let Some(&verb) = global.operands.first() else { return };
     let verb = Verb { words, at: verb };
     match words[verb.at].text() {
@@ -59,7 +63,20 @@ pub(super) fn look(words: &[Word], found: &mut Found) {
             let dry = verb.args("", &[]).has(&["n", "dry-run"]);
             verb.flag(gone.filter(|_| !dry).map(|(at, _)| at), Reason::RewritesHistory, found);
         }
-        "filter-branch" | "filter-repo" => found.flag_to(Reason::RewritesHistory, words, verb.at),
+        "filter-branch" | "filter-repo" => {
+            found.flag_to(Reason::RewritesHistory, words, verb.at);
+            let filters = verb.args("", FILTERS);
+            found.code.extend(filters.values(FILTERS).cloned());
+        }
+        "clone" => {
+            let args = verb.args("cubo", &["config", "upload-pack", "branch", "origin", "depth"]);
+            args.values(&["c", "config"]).for_each(|setting| settings::look(setting, found));
+            found.code.extend(args.values(&["u", "upload-pack"]).cloned());
+        }
+        "fetch" | "pull" | "ls-remote" => {
+            found.code.extend(verb.args("o", &["upload-pack", "exec"]).values(&["upload-pack", "exec"]).cloned());
+        }
+        "difftool" => found.code.extend(verb.args("xt", &["extcmd", "tool"]).values(&["x", "extcmd"]).cloned()),
         "update-ref" => verb.flag(verb.args("m", &[]).at(&["d"]), Reason::DeletesBranch, found),
         "rebase" => found.code.extend(verb.args("xsX", &["exec", "onto"]).values(&["x", "exec"]).cloned()),
         "submodule" => {
@@ -76,13 +93,6 @@ pub(super) fn look(words: &[Word], found: &mut Found) {
         }
         _ => {}
     }
-}
-
-/// `alias.x=!code`, set for this one command.
-fn alias(setting: &Text) -> Option<Text> {
-    let text = setting.as_str();
-    let at = text.find("=!").filter(|_| text.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("alias.")))?;
-    Some(setting.piece(at + 2..text.len()))
 }
 
 /// A verb and what follows it.
@@ -126,6 +136,7 @@ fn checkout(verb: &Verb<'_>, found: &mut Found) {
 
 fn push(verb: &Verb<'_>, found: &mut Found) {
     let args = verb.args("o", &["push-option", "repo", "receive-pack", "exec"]);
+    found.code.extend(args.values(&["receive-pack", "exec"]).cloned());
     if args.has(&["n", "dry-run"]) {
         return;
     }

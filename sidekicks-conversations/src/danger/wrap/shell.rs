@@ -2,7 +2,7 @@
 
 use crate::danger::args::{Args, Spec, Until};
 use crate::danger::reason::{Found, Reason};
-use crate::danger::text::Text;
+use crate::danger::text::{HOLE, Text};
 use crate::danger::tree::Word;
 use crate::danger::walk::Stdin;
 
@@ -46,6 +46,10 @@ fn shell(words: &[Word], stdin: &Stdin, found: &mut Found) {
     let operand = args.operands.first().map(|&at| &words[at]);
     if args.options.iter().any(|option| option.name == "c" || option.name == "command") {
         return found.code.extend(operand.map(|word| word.value.clone()));
+    }
+    // What an expansion leaves may be no word at all.
+    if operand.is_some_and(|word| word.text() == HOLE) {
+        reads(words, stdin, found);
     }
     match operand {
         Some(word) if word.process => found.flag(Reason::RunsUnseenInput, word.span),

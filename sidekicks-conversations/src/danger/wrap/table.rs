@@ -17,8 +17,8 @@ pub(super) fn look(name: &str, words: &[Word], found: &mut Found) {
         "exec" => ("a", &[], 0),
         "nohup" | "command" | "builtin" | "busybox" | "toybox" | "setsid" | "unbuffer" | "chronic" | "fakeroot"
         | "coproc" | "noglob" | "nocorrect" => ("", &[], 0),
-        // What is left of `time -- COMMAND`.
-        "--" => ("", &[], 0),
+        // What is left of `time -- COMMAND` and of `! ! COMMAND`.
+        "--" | "!" => ("", &[], 0),
         "time" | "gtime" => ("fo", &["format", "output"], 0),
         "stdbuf" => ("ioe", &["input", "output", "error"], 0),
         "chroot" => ("", &["userspec", "groups"], 1),
