@@ -20,6 +20,8 @@ mod walk;
 #[cfg(feature = "dangers")]
 mod wrap;
 
+pub(crate) use files::of_files;
+
 use crate::permission::Danger;
 
 /// What is known of a command.
@@ -29,7 +31,10 @@ pub(crate) struct Analysis {
     pub(crate) dangers: Vec<Danger>,
     /// All simple commands of it, the outer ones and those that they run, in the order in which they begin. `None` where
     /// some may be hidden.
-    #[cfg_attr(not(test), expect(dead_code, reason = "rules for whole commands will ask for it"))]
+    #[cfg_attr(
+        not(all(test, feature = "dangers")),
+        expect(dead_code, reason = "rules for whole commands will ask for it")
+    )]
     pub(crate) commands: Option<Vec<Simple>>,
 }
 

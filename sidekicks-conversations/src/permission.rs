@@ -1,5 +1,6 @@
 //! A question of the agent, in words of ours.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -207,10 +208,12 @@ impl Permission {
         options.next().filter(|_| options.next().is_none())
     }
 
-    /// What `request` asks. Agents may send no more than the id of a tool call that they announced: `known`.
+    /// What `request` asks. Agents may send no more than the id of a tool call that they announced: `known`. `cwd` is the
+    /// folder that the agent works in.
     pub(crate) fn of(
         request: &PermissionRequest,
         known: Option<&ToolPart>,
+        cwd: &Path,
         id: PermissionId,
         agent: AgentName,
         message_id: Option<MessageId>,
@@ -222,12 +225,13 @@ impl Permission {
         let action = action(&part);
         // Never the title: what is looked into must be what is run. Of whatever kind the agent says that the tool is.
         let command = tool::command(&part.input);
-        let dangers = match &command {
+        let mut dangers = match &command {
             Some(command) => danger::analyse(command).dangers,
             None if action == Action::RunCommand => vec![Danger::not_analysed()],
             None => Vec::new(),
         };
         let paths = tool::paths(&part);
+        dangers.extend(danger::of_files(action, &paths, &part.diffs, cwd));
         Self {
             id,
             agent,

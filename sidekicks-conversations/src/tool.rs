@@ -126,7 +126,11 @@ pub(crate) fn is_open(status: &str) -> bool {
 pub(crate) fn command(input: &Value) -> Option<String> {
     let given = ["command", "cmd"].iter().find_map(|key| input.get(*key).filter(|value| !value.is_null()))?;
     match given {
-        Value::String(command) => Some(command.clone()),
+        Value::String(command) => match input["args"].as_array() {
+            // A program, and its words beside it. It stays as it is: some put a word or two of their own there.
+            Some(args) => args.iter().try_fold(command.clone(), |line, arg| Some(line + " " + &quoted(arg.as_str()?))),
+            None => Some(command.clone()),
+        },
         Value::Array(words) => {
             let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
             match words?.as_slice() {
@@ -215,6 +219,12 @@ mod tests {
             (json!({"command": null, "cmd": ["ls", ""]}), Some("ls ''")),
             (json!({"command": ["ls", 3]}), None),
             (json!({"command": []}), None),
+            (json!({"command": "git", "args": ["reset", "--hard"]}), Some("git reset --hard")),
+            (json!({"cmd": "/bin/sh", "args": ["-c", "rm a; ls"]}), Some("/bin/sh -c 'rm a; ls'")),
+            (json!({"command": "rm -r", "args": ["a"]}), Some("rm -r a")),
+            (json!({"command": "rm", "args": ["a b"]}), Some("rm 'a b'")),
+            (json!({"command": "ls -l", "args": []}), Some("ls -l")),
+            (json!({"command": "ls", "args": [3]}), None),
             (json!({"path": "x"}), None),
             (json!("ls"), None),
         ];

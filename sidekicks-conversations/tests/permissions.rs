@@ -133,6 +133,32 @@ async fn the_command_is_what_is_run_and_never_a_title() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_change_of_files_may_destroy_is_flagged() {
+    let diff =
+        |path: &str, old: Value, new: &str| json!({"type": "diff", "path": path, "oldText": old, "newText": new});
+    let edit = |path: &str, old: Value, new: &str| json!({"kind": "edit", "content": [diff(path, old, new)]});
+    // The agent works in /work.
+    let cases: [(Value, &[&str]); 7] = [
+        (edit("/work/src/a.rs", json!("a"), "b"), &[]),
+        (edit("src/a.rs", json!(null), "b"), &[]),
+        (edit("/work/a", json!("a"), ""), &["overwrites-file"]),
+        (edit("/work/../etc/passwd", json!("a"), "b"), &["outside-workspace"]),
+        (edit(".git/hooks/pre-commit", json!(null), "b"), &["touches-git"]),
+        (
+            json!({"kind": "edit", "rawInput": {"file_path": "/home/me/.bashrc"}}),
+            &["outside-workspace", "touches-shell-start"],
+        ),
+        (json!({"kind": "delete", "rawInput": {"abs_path": "/work/a"}}), &["deletes-files"]),
+    ];
+    for (call, expected) in cases {
+        let call = common::with(json!({"toolCallId": "t", "title": "T"}), call);
+        let (permission, _) = asked(vec![], call.clone(), yes_or_no()).await;
+        let codes: Vec<&str> = permission.dangers.iter().map(|danger| danger.code.as_str()).collect();
+        assert_eq!(codes, expected, "{call}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_command_is_shown_whatever_the_agent_calls_the_tool() {
     for kind in ["read", "search", "think", "edit"] {
         let input = json!({"command": ["bash", "-lc", "rm -rf ~"]});

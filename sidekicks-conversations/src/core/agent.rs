@@ -101,9 +101,10 @@ impl Core {
             events.into_iter().for_each(|event| self.publish(event));
         }
         let id = PermissionId::numbered(self.common.number());
+        let Some(session) = &self.session else { return };
         let permission = self.look(|transcript| {
             let call = call["toolCallId"].as_str().and_then(|tool| self.cursor.tool(transcript, tool));
-            Permission::of(&request, call, id.clone(), self.agent.clone(), answer.clone())
+            Permission::of(&request, call, session.cwd(), id.clone(), self.agent.clone(), answer.clone())
         });
         self.questions.push((id, request));
         self.publish(Event::PermissionRequested(Arc::new(permission)));

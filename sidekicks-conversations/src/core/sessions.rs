@@ -1,7 +1,7 @@
 //! Sessions follow the process: which one a turn is had in, and what it remembers.
 
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,6 +96,11 @@ impl Session {
     pub(super) fn is_had_by(&self, lease: &Lease, connector: &Arc<dyn Connector>) -> bool {
         let same = Arc::ptr_eq(&self.connection, lease.connection()) || Arc::ptr_eq(&self.connector, connector);
         same && self.generation == lease.generation()
+    }
+
+    /// The folder that the agent works in.
+    pub(super) fn cwd(&self) -> &Path {
+        &self.request.cwd
     }
 
     fn is_in(&self, cwd: &PathBuf, mcp_servers: &Vec<McpServer>) -> bool {

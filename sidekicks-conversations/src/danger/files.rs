@@ -33,7 +33,6 @@ const START_FILES: &[&str] = &[
 
 /// The dangers of what is done to `paths`, by `diffs`, where relative paths are below `cwd`. Nothing is looked up: a link
 /// that leads elsewhere is not seen.
-#[cfg_attr(not(test), expect(dead_code, reason = "a permission does not know its folder yet"))]
 pub(crate) fn of_files(action: Action, paths: &[String], diffs: &[Diff], cwd: &Path) -> Vec<Danger> {
     let mut found = Found::default();
     if action == Action::DeleteFile {
