@@ -260,6 +260,49 @@ async fn a_wrong_answer_changes_nothing() {
     assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
 }
 
+/// An agent that asks once and says what it was answered.
+fn asks_once() -> Talk {
+    talk(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        peer.ask(&json!(0), "s1", json!({"toolCallId": "t", "title": "T"}), common::OPTIONS).await;
+        let answer = peer.answer(&json!(0)).await;
+        peer.say("s1", answer["outcome"]["optionId"].as_str().unwrap_or("nothing")).await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_who_answer_at_once_one_is_heard() {
+    for _ in 0..50 {
+        let mut talk = asks_once();
+        talk.with.send("Go").unwrap();
+        let permission = talk.asked().await;
+        let start = std::sync::Barrier::new(2);
+        let results = std::thread::scope(|scope| {
+            let answers = ["yes", "no"].map(|option| {
+                let (with, start, id) = (talk.with.clone(), &start, &permission.id);
+                scope.spawn(move || {
+                    start.wait();
+                    with.answer(id, option)
+                })
+            });
+            answers.map(|answer| answer.join().unwrap())
+        });
+        let heard = match results {
+            [Ok(()), Err(AnswerError::AlreadyResolved)] => "yes",
+            [Err(AnswerError::AlreadyResolved), Ok(())] => "no",
+            other => panic!("one is heard and the other is told so: {other:?}"),
+        };
+        talk.idle().await;
+        let story = talk.story().await;
+        let resolved: Vec<_> = story.iter().filter(|word| word.starts_with("p3 selected")).collect();
+        assert_eq!(resolved, [&format!("p3 selected {heard} by user")]);
+        assert!(story.contains(&format!("m2.1 +{heard}")), "the agent heard the same: {story:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_agent_may_take_its_question_back() {
     let mut talk = talk(async |mut peer: Peer| {
