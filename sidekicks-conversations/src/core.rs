@@ -9,6 +9,7 @@ mod notices;
 mod offers;
 pub(crate) mod owner;
 mod person;
+mod questions;
 mod sessions;
 mod settings;
 mod telling;
@@ -20,14 +21,17 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use sidekicks_acp::schema::ContentBlock;
-use sidekicks_acp::{AgentName, ConnectError, Connector, Lease, PermissionRequest, PromptId, SessionEvents};
+use sidekicks_acp::{AgentName, ConnectError, Connector, Lease, PromptId, SessionEvents};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::conversations::Common;
+use crate::danger::Analysis;
+use crate::decider::Decision;
 use crate::directory::AgentProfile;
 use crate::fold::Cursor;
-use crate::id::{MessageId, PermissionId};
+use crate::id::MessageId;
+use crate::permission::Permission;
 use crate::wish::{Setting, Way, Wish};
 use card::Card;
 pub(crate) use choices::{Answer, Errand};
@@ -35,6 +39,7 @@ use choices::{Chosen, Returned};
 pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
+use questions::Question;
 use sessions::{Memory, Session};
 use time::{Heard, Late};
 use tools::Failing;
@@ -54,7 +59,7 @@ pub(crate) struct Core {
     unsent: HashMap<MessageId, Vec<ContentBlock>>,
     /// What is sent again after a login.
     login_awaited: Vec<MessageId>,
-    questions: Vec<(PermissionId, PermissionRequest)>,
+    questions: Vec<Question>,
     card: Option<Card>,
     session: Option<Session>,
     /// The session that remembers what was said.
@@ -127,6 +132,10 @@ pub(crate) enum Want {
     Quiet(Option<Instant>),
     /// That the agent is asked for what the turn is to set, and answers.
     Setting,
+    /// That the command of a question is looked into.
+    Analysis(Arc<Permission>),
+    /// What the decider says of a question.
+    Decision(Arc<Permission>),
 }
 
 /// What came of it.
@@ -134,6 +143,9 @@ pub(crate) enum Done {
     Lease(Result<Lease, ConnectError>),
     Quiet,
     Setting(Answer),
+    Analysis(Analysis),
+    /// Nothing where the decider failed.
+    Decision(Option<Decision>),
 }
 
 /// What the task is to do at once.
@@ -206,6 +218,8 @@ impl Core {
                 self.set(setting, asked, answer);
             }
             (Done::Setting(_), _) => {}
+            (Done::Analysis(analysis), _) => self.looked_into(number, analysis),
+            (Done::Decision(decision), _) => self.decided(number, decision),
             (Done::Quiet, _) => {
                 if !self.heard_before(number) && self.is_quiet() {
                     self.ready();

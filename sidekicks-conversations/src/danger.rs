@@ -20,7 +20,7 @@ mod walk;
 #[cfg(feature = "dangers")]
 mod wrap;
 
-pub(crate) use files::of_files;
+pub(crate) use files::{of_files, resolved};
 
 use crate::permission::Danger;
 
@@ -31,11 +31,21 @@ pub(crate) struct Analysis {
     pub(crate) dangers: Vec<Danger>,
     /// All simple commands of it, the outer ones and those that they run, in the order in which they begin. `None` where
     /// some may be hidden.
-    #[cfg_attr(
-        not(all(test, feature = "dangers")),
-        expect(dead_code, reason = "rules for whole commands will ask for it")
-    )]
     pub(crate) commands: Option<Vec<Simple>>,
+}
+
+impl Analysis {
+    /// Of a question in which no command is told.
+    pub(crate) fn of_no_command() -> Self {
+        Self { dangers: Vec::new(), commands: None }
+    }
+
+    /// Nothing is known.
+    pub(crate) fn unknown(len: usize) -> Self {
+        let mut danger = Danger::not_analysed();
+        danger.end = len;
+        Self { dangers: vec![danger], commands: None }
+    }
 }
 
 /// A simple command, in two forms for a rule to be matched against. What allows it has to match what is
@@ -52,6 +62,8 @@ pub(crate) struct Simple {
     /// Its words alone, without quotes, with one blank between two; a word that a shell changes in any other way is as it
     /// is written. The program keeps its folder. Empty where there are no words.
     pub(crate) plain: String,
+    /// It appends to a file, which destroys nothing. (Where it writes over one, that is flagged.)
+    pub(crate) appends: bool,
 }
 
 /// Reads `command` as a POSIX shell or bash would.
@@ -64,9 +76,7 @@ pub(crate) fn analyse(command: &str) -> Analysis {
 /// Nothing is known without the parser.
 #[cfg(not(feature = "dangers"))]
 pub(crate) fn analyse(command: &str) -> Analysis {
-    let mut danger = Danger::not_analysed();
-    danger.end = command.len();
-    Analysis { dangers: vec![danger], commands: None }
+    Analysis::unknown(command.len())
 }
 
 /// What in a shell command may destroy data, in the order in which it stands there; for commands that no agent asked to
@@ -179,6 +189,23 @@ mod tests {
 
     fn owned(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|&text| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_command_that_appends_says_so() {
+        let appends = |command: &str| -> Vec<bool> {
+            analyse(command).commands.unwrap_or_default().iter().map(|it| it.appends).collect()
+        };
+        for (command, expected) in [
+            ("make 2>&1 | tail >> log", &[false, true][..]),
+            ("make >> /dev/null", &[false]),
+            ("{ make; } >> log", &[false, true]),
+            ("sudo tee -a log", &[false, false]),
+            ("make <> log", &[true]),
+            ("make 1<> log", &[true]),
+        ] {
+            assert_eq!(appends(command), expected, "{command}");
+        }
     }
 
     #[test]

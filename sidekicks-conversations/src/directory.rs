@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use sidekicks_acp::schema::McpServer;
 use sidekicks_acp::{AgentName, Connector};
 
+use crate::policy::{Policy, Rule};
+
 /// Where conversations find their agents. Asked at each turn, so that a change takes effect at the next one.
 ///
 /// Where the folder or the tool servers changed, that turn is in a new session, and the conversation says so
@@ -72,12 +74,25 @@ pub struct AgentProfile {
     pub mode: Option<String>,
     /// The model that its sessions are to work with, as [`mode`](Self::mode).
     pub model: Option<String>,
+    /// What becomes of its questions before anybody is asked. Looked at when a question comes, so that a change takes effect
+    /// at the next one.
+    pub policy: Policy,
+    /// What goes before the policy: the first rule that fits decides.
+    pub rules: Vec<Rule>,
 }
 
 impl AgentProfile {
     /// An agent that works in `cwd`, an absolute path.
     pub fn new(connector: impl Connector, cwd: impl Into<PathBuf>) -> Self {
-        Self { connector: Arc::new(connector), cwd: cwd.into(), mcp_servers: Vec::new(), mode: None, model: None }
+        Self {
+            connector: Arc::new(connector),
+            cwd: cwd.into(),
+            mcp_servers: Vec::new(),
+            mode: None,
+            model: None,
+            policy: Policy::default(),
+            rules: Vec::new(),
+        }
     }
 
     /// Gives the agent these tool servers.
@@ -97,15 +112,29 @@ impl AgentProfile {
         self.model = Some(model.into());
         self
     }
+
+    /// Decides about its questions by this policy.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Decides about its questions by these rules first, in this order.
+    pub fn rules(mut self, rules: impl IntoIterator<Item = Rule>) -> Self {
+        self.rules = rules.into_iter().collect();
+        self
+    }
 }
 
 impl fmt::Debug for AgentProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { connector: _, cwd, mcp_servers: _, mode, model } = self;
+        let Self { connector: _, cwd, mcp_servers: _, mode, model, policy, rules } = self;
         f.debug_struct("AgentProfile")
             .field("cwd", cwd)
             .field("mode", mode)
             .field("model", model)
+            .field("policy", policy)
+            .field("rules", rules)
             .finish_non_exhaustive()
     }
 }

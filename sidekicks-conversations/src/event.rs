@@ -10,6 +10,7 @@ use crate::id::{MessageId, PermissionId};
 use crate::message::Message;
 use crate::part::{Part, PartKind};
 use crate::permission::Permission;
+use crate::policy::{self, Policy, Rule};
 use crate::transcript::Transcript;
 
 /// Something that happened in a conversation.
@@ -65,7 +66,8 @@ pub enum Event {
     /// The agent asks for permission.
     #[serde(rename = "permission:requested")]
     PermissionRequested(Arc<Permission>),
-    /// A question is settled; an answer reaches nobody any more.
+    /// A question is settled; an answer reaches nobody any more. Each question has one
+    /// such event, save one that came while its turn was being cancelled.
     #[serde(rename = "permission:resolved")]
     #[non_exhaustive]
     PermissionResolved {
@@ -80,6 +82,16 @@ pub enum Event {
         option: Option<String>,
         /// Who or what settled it.
         by: ResolvedBy,
+        /// The rule that did, where it was one.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "policy::told")]
+        rule: Option<Rule>,
+        /// The policy that did, where it was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy: Option<Policy>,
+        /// The question, where it was never told by [`PermissionRequested`](Self::PermissionRequested) since it was settled
+        /// before that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        permission: Option<Arc<Permission>>,
     },
     /// How much of its context the agent has used, or that this is not known any more.
     #[serde(rename = "usage:changed")]
@@ -114,7 +126,7 @@ pub struct TurnState {
     pub queued: usize,
     /// What the turn is at.
     pub phase: TurnPhase,
-    /// How many tool calls of this turn failed in a row; a success makes it 0. What the person refused is not counted,
+    /// How many tool calls of this turn failed in a row; a success makes it 0. What a person refused is not counted,
     /// nor what was cancelled or left unfinished. From [`LOOP_THRESHOLD`] on the agent seems to go in circles, and an
     /// interface shows a way to stop it.
     pub failed_tools: u32,
@@ -206,6 +218,14 @@ pub enum ResolvedBy {
     Stop,
     /// The agent took it back, ended the turn or left.
     Agent,
+    /// A [`Rule`] of the agent's profile.
+    Rule,
+    /// The [`Policy`] of the agent's profile.
+    Policy,
+    /// The [`Decider`](crate::Decider), or that it failed.
+    Decider,
+    /// Nobody: it was open for [`Options::permission_timeout`](crate::Options::permission_timeout).
+    Timeout,
 }
 
 impl Event {

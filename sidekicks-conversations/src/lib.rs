@@ -78,8 +78,9 @@
 //! - **A turn always ends.** After a cancel it is `cancelled`, whatever the agent calls it, unless the agent crashes; an agent that does not end it
 //!   within [`Options::cancel_timeout`] is stopped, and the next message starts it anew. When it ends, no tool is left
 //!   open and no question either.
-//! - **A question is settled once**: by an answer, by Stop, by the agent, or by the end of its turn. A late answer gets
-//!   [`AnswerError::AlreadyResolved`] and reaches nobody.
+//! - **A question is settled once**: by an answer, by what [decides](#who-answers) in its place, by Stop, by the agent, or
+//!   by the end of its turn. A late answer gets [`AnswerError::AlreadyResolved`] and reaches nobody. Questions are asked in
+//!   the order in which they came.
 //! - **An agent is borrowed for a turn only**, and for as long as a question between turns is open. Its session is kept
 //!   while its process lives and the directory gives it the same folder and tool servers. One that is started again resumes
 //!   the session, or loads it, where it can (`session-resumed`); where it does not remember what was said, the conversation
@@ -111,6 +112,8 @@
 //! {"event":"message:delta","payload":{"agent":"a","messageId":"m2","index":1,"kind":"tool","part":{"kind":"tool","id":"t1","title":"ls","toolKind":"execute","status":"pending","input":{"command":"ls"},"output":"","diffs":[],"locations":[]}}}
 //! {"event":"permission:requested","payload":{"id":"p3","agent":"a","messageId":"m2","toolCallId":"t1","title":"rm a","action":"run_command","command":"rm a","paths":[],"diffs":[],"rawInput":{"command":"rm a"},"dangers":[{"code":"deletes-files","level":"destructive","start":0,"end":2}],"options":[{"id":"y","kind":"allow_once","name":"Yes"}]}}
 //! {"event":"permission:resolved","payload":{"id":"p3","agent":"a","outcome":"selected","option":"y","by":"user"}}
+//! {"event":"permission:resolved","payload":{"id":"p4","agent":"a","outcome":"selected","option":"n","by":"rule","rule":{"decide":"deny","command":"git push *"},"permission":{"id":"p4","agent":"a","messageId":"m2","toolCallId":"t2","title":"git push","action":"run_command","command":"git push","paths":[],"diffs":[],"rawInput":{"command":"git push"},"dangers":[],"options":[{"id":"n","kind":"reject_once","name":"No"}]}}}
+//! {"event":"permission:resolved","payload":{"id":"p5","agent":"a","outcome":"selected","option":"y","by":"policy","policy":"allow_reads","permission":{"id":"p5","agent":"a","title":"Read a","action":"read_file","paths":["a"],"diffs":[],"rawInput":null,"dangers":[],"options":[{"id":"y","kind":"allow_once","name":"Yes"}]}}}
 //! {"event":"usage:changed","payload":{"agent":"a","usage":{"used":10,"size":100}}}
 //! {"event":"agent:changed","payload":{"agent":"a","commands":[{"name":"init","description":"Begin"}]}}
 //! {"event":"agent:changed","payload":{"agent":"a","commands":[],"modes":null,"title":null}}
@@ -123,7 +126,7 @@
 //! | `message:updated` | a whole message, new or changed | replacing the one of this id, or adding it at the end |
 //! | `message:delta` | a fragment (`text`) or a whole part (`part`) | appending to part `index`, or replacing it; one beyond the last begins a part |
 //! | `turn:changed` | the turn as it is | replacing it |
-//! | `permission:requested`, `permission:resolved` | a question came, or is settled | adding it, or removing the one of this id |
+//! | `permission:requested`, `permission:resolved` | a question came, or is settled | adding it, or removing the one of this id, if it is there |
 //! | `usage:changed`, `agent:changed` | what the session tells of itself | replacing what is there, or removing it where `null`; what is absent did not change |
 //!
 //! # What a command may destroy
@@ -132,6 +135,30 @@
 //! code of [`DANGER_CODES`] and its place; [`dangers`] does so for any command. The command is read as a shell reads it:
 //! behind `sudo` and `xargs`, inside `$( )`, in text that is given to another shell. That is the feature `dangers`, on by
 //! default; its parser needs Rust 1.94.1, the rest 1.88. Without it every command is flagged `not-analysed`.
+//!
+//! # Who answers
+//!
+//! A question goes through these, in this order, until one settles it:
+//!
+//! 1. the [`Rule`]s of the agent's [profile](AgentProfile::rules): the first that fits,
+//! 2. the [`Policy`] of the profile,
+//! 3. the [`Decider`]: code of yours,
+//! 4. a person, who is told by [`Event::PermissionRequested`] and answers with [`Conversation::answer`], for as long as
+//!    [`Options::permission_timeout`] lets the question be open.
+//!
+//! Rules and policies are data, and never widen what is asked: they allow once and refuse once. What settled a question
+//! without a person is told by [`Event::PermissionResolved`] alone, which then has the whole question.
+//!
+//! ```
+//! use sidekicks_conversations::{AgentProfile, Decide, Policy, Rule};
+//!
+//! # fn profile(agent: impl sidekicks_acp::Connector) -> AgentProfile {
+//! AgentProfile::new(agent, "/home/me/project").policy(Policy::AllowReads).rules([
+//!     Rule::new(Decide::Deny).command("git push *"),
+//!     Rule::new(Decide::Allow).command("cargo test *"),
+//! ])
+//! # }
+//! ```
 //!
 //! # When something goes wrong
 //!
@@ -163,6 +190,7 @@ mod conversation;
 mod conversations;
 mod core;
 mod danger;
+mod decider;
 mod directory;
 mod errand;
 mod error;
@@ -176,6 +204,7 @@ mod message;
 mod options;
 mod part;
 mod permission;
+mod policy;
 mod prompt;
 #[cfg(feature = "schemars")]
 mod schema;
@@ -188,6 +217,7 @@ mod wish;
 pub use conversation::Conversation;
 pub use conversations::Conversations;
 pub use danger::dangers;
+pub use decider::{Decider, Decision};
 pub use directory::{AgentDirectory, AgentProfile};
 pub use error::{AnswerError, CODES, RequestError, SendError, UnqueueError};
 pub use event::{Event, LOOP_THRESHOLD, Offer, Outcome, ResolvedBy, TurnPhase, TurnState};
@@ -198,6 +228,7 @@ pub use message::{Message, Role, SYSTEM_CODES};
 pub use options::Options;
 pub use part::{Diff, Location, OtherPart, Part, PartKind, PlanEntry, ToolPart};
 pub use permission::{Action, Choice, DANGER_CODES, Danger, DangerLevel, Permission};
+pub use policy::{Decide, Policy, Rule};
 pub use prompt::Prompt;
 pub use text::Text;
 pub use transcript::Transcript;

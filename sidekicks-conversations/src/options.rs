@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::decider::Decider;
+
 /// How conversations behave.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -19,6 +21,11 @@ pub struct Options {
     /// How many events a subscriber may be behind before it gets a reset, at least 1. One that is 16 MiB behind gets one
     /// too. Default: 4096.
     pub backlog: usize,
+    /// How long a question may be open before it is answered without anybody: refused once, else "cancelled".
+    /// `Duration::MAX` is for as long as it takes. Default: that.
+    pub permission_timeout: Duration,
+    /// Who is asked before a person is. Default: nobody.
+    pub decider: Option<Arc<dyn Decider>>,
     /// The time of day, in milliseconds since the Unix epoch. Default: the system's.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
@@ -48,6 +55,18 @@ impl Options {
         self
     }
 
+    /// Gives a question this long to be answered, from when it came.
+    pub fn permission_timeout(mut self, timeout: Duration) -> Self {
+        self.permission_timeout = timeout;
+        self
+    }
+
+    /// Asks `decider` before a person.
+    pub fn decider(mut self, decider: impl Decider + 'static) -> Self {
+        self.decider = Some(Arc::new(decider));
+        self
+    }
+
     /// Takes the time of day from `clock`. It is asked while a conversation is locked: it must not block, nor call into
     /// conversations.
     pub fn clock(mut self, clock: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
@@ -63,6 +82,8 @@ impl Default for Options {
             cancel_timeout: Duration::from_secs(10),
             silence: Duration::from_secs(60),
             backlog: 4096,
+            permission_timeout: Duration::MAX,
+            decider: None,
             clock: Arc::new(system_clock),
         }
     }
@@ -75,12 +96,14 @@ fn system_clock() -> u64 {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { queue, cancel_timeout, silence, backlog, clock: _ } = self;
+        let Self { queue, cancel_timeout, silence, backlog, permission_timeout, decider, clock: _ } = self;
         f.debug_struct("Options")
             .field("queue", queue)
             .field("cancel_timeout", cancel_timeout)
             .field("silence", silence)
             .field("backlog", backlog)
+            .field("permission_timeout", permission_timeout)
+            .field("has_decider", &decider.is_some())
             .finish_non_exhaustive()
     }
 }

@@ -208,8 +208,8 @@ impl Permission {
         options.next().filter(|_| options.next().is_none())
     }
 
-    /// What `request` asks. Agents may send no more than the id of a tool call that they announced: `known`. `cwd` is the
-    /// folder that the agent works in.
+    /// What `request` asks, with the dangers of all but its command. Agents may send no more than the id of a tool call that
+    /// they announced: `known`. `cwd` is the folder that the agent works in.
     pub(crate) fn of(
         request: &PermissionRequest,
         known: Option<&ToolPart>,
@@ -226,9 +226,8 @@ impl Permission {
         // Never the title: what is looked into must be what is run. Of whatever kind the agent says that the tool is.
         let command = tool::command(&part.input);
         let mut dangers = match &command {
-            Some(command) => danger::analyse(command).dangers,
             None if action == Action::RunCommand => vec![Danger::not_analysed()],
-            None => Vec::new(),
+            _ => Vec::new(),
         };
         let paths = tool::paths(&part);
         dangers.extend(danger::of_files(action, &paths, &part.diffs, cwd));

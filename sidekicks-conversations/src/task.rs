@@ -8,11 +8,13 @@ use std::task::Poll;
 
 use sidekicks_acp::{Borrow, CallError, ConnectError, End, SessionEvent, SessionEvents};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::task::coop::consume_budget;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::conversation::Shared;
 use crate::core::{Core, Done, Number, Want};
+use crate::danger::{self, Analysis};
 use crate::errand::ask;
 
 /// What the task waits for.
@@ -45,21 +47,23 @@ impl Drop for Closing {
 
 async fn attend(shared: &Arc<Shared>) {
     let room = shared.room();
-    let mut jobs = Jobs::default();
+    let (mut jobs, mut judging) = (Jobs::default(), Jobs::default());
     let mut session: Option<(Number, SessionEvents)> = None;
     let (waits, mut waiting) = mpsc::unbounded_channel();
     let mut alarm = Alarm::default();
     loop {
-        let (wants, orders, deadline, listens, closed) = {
+        let (wants, judgements, orders, deadline, listens, closed) = {
             let full = room.is_full();
             let mut core = shared.core();
             // An agent that obeys is heard to its end, whoever reads or does not.
             let listens = !full || core.is_stopping();
             core.listen(listens);
-            (core.wants(), core.orders(), core.deadline(), listens, core.is_closed())
+            (core.wants(), core.judgements(), core.orders(), core.deadline(), listens, core.is_closed())
         };
         // Outside the lock: a start that is given up is killed here, and questions that are dropped are answered.
-        jobs.keep(wants, |number, want| Job::of(number, want, &waits, shared));
+        let begin = |number, want| Job::of(number, want, &waits, shared);
+        jobs.keep(wants, begin);
+        judging.keep(judgements, begin);
         for farewell in orders.farewells {
             let events = session.take_if(|(number, _)| *number == farewell.number).map(|(_, events)| events);
             tokio::spawn(farewell.take(events, shared.common.options.cancel_timeout));
@@ -78,6 +82,8 @@ async fn attend(shared: &Arc<Shared>) {
             () = alarm.rings() => Input::Deadline,
             () = shared.changed.notified() => Input::Changed,
             () = room.made(), if !listens => Input::Changed,
+            // No word of the agent bears on it, so it need not wait for one that never pauses.
+            (number, done) = judging.next() => Input::Done(number, done),
             (number, event) = next(&mut session), if listens => Input::Session(number, event),
             Some((number, holders)) = waiting.recv() => Input::Waits(number, holders),
             (number, done) = jobs.next(), if listens => Input::Done(number, done),
@@ -183,8 +189,29 @@ impl Job {
                 let panicked = || Done::Setting(Err(CallError::Malformed(Panicked.to_string()).into()));
                 Self { number, work, panicked }
             }
+            // As tasks of their own: a thread that is kept busy is not the one that hears a Stop.
+            Want::Analysis(permission) => {
+                let mut task = JoinSet::new();
+                let len = permission.command.as_ref().map_or(0, String::len);
+                task.spawn_blocking(move || danger::analyse(permission.command.as_deref().unwrap_or_default()));
+                let work = async move { Done::Analysis(joined(task).await.unwrap_or_else(|| Analysis::unknown(len))) };
+                Self { number, work: Box::pin(work), panicked: || Done::Analysis(Analysis::unknown(0)) }
+            }
+            Want::Decision(permission) => {
+                let mut task = JoinSet::new();
+                if let Some(decider) = shared.common.options.decider.clone() {
+                    task.spawn(async move { decider.decide(permission).await });
+                }
+                let work = async move { Done::Decision(joined(task).await) };
+                Self { number, work: Box::pin(work), panicked: || Done::Decision(None) }
+            }
         }
     }
+}
+
+/// What the only task gives; nothing where it panicked. It is given up where this is dropped.
+async fn joined<T: 'static>(mut task: JoinSet<T>) -> Option<T> {
+    task.join_next().await?.ok()
 }
 
 /// The embedder's code panicked.

@@ -72,7 +72,7 @@ fn examples() -> Vec<Value> {
 #[test]
 fn the_examples_in_the_documentation_are_allowed() {
     let examples = examples();
-    assert_eq!(examples.len(), 11);
+    assert_eq!(examples.len(), 13);
     examples.iter().for_each(assert_schema);
 }
 
@@ -97,6 +97,7 @@ fn what_is_added_is_allowed() {
         event["more"] = json!(1);
         add_to_all(&mut event["payload"]);
         assert_schema(&event);
+        serde_json::from_value::<Event>(event).unwrap();
     }
 }
 
@@ -119,6 +120,9 @@ const OPTIONAL: &[(&str, &str)] = &[
     ("permission:requested", "toolCallId"),
     ("permission:requested", "command"),
     ("permission:resolved", "option"),
+    ("permission:resolved", "rule"),
+    ("permission:resolved", "policy"),
+    ("permission:resolved", "permission"),
     ("agent:changed", "commands"),
     ("agent:changed", "modes"),
     ("agent:changed", "title"),

@@ -1,17 +1,13 @@
 //! What the agent does, and what that means for the conversation.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 use sidekicks_acp::schema::{ContentBlock, SessionModeId, SessionUpdate};
-use sidekicks_acp::{CallError, End, PermissionRequest, Phase, PromptId, QuestionId, SessionEvent, TurnEnd, Update};
+use sidekicks_acp::{CallError, End, Phase, PromptId, SessionEvent, TurnEnd, Update};
 
 use super::notices::append;
 use super::{Core, Number, Session, Stage, Turn};
-use crate::event::{Event, Offer, Outcome, ResolvedBy};
+use crate::event::{Event, Offer};
 use crate::fold::{is_content, is_memory};
-use crate::id::PermissionId;
-use crate::permission::Permission;
 use crate::wish::{confirmed_in_text, in_mode};
 
 /// For how many events of a session a prompt waits: one that never pauses must not keep it for ever. What is told again
@@ -83,40 +79,6 @@ impl Core {
             }
         }
         if counted {
-            self.tell_turn();
-        }
-    }
-
-    fn asked(&mut self, request: PermissionRequest) {
-        let answer = match &self.turn {
-            Some(Turn { cancelled: true, .. }) => return, // Dropping it answers "cancelled".
-            Some(Turn { stage: Stage::Prompting(_), answer, .. }) => answer.clone(),
-            _ => None,
-        };
-        let call = request.raw.to_value().get_mut("toolCall").map(Value::take).unwrap_or_default();
-        if answer.is_some() {
-            let transcript = self.common.hub.transcript(&self.agent);
-            let events = self.cursor.announce(&transcript, &call);
-            drop(transcript);
-            events.into_iter().for_each(|event| self.publish(event));
-        }
-        let id = PermissionId::numbered(self.common.number());
-        let Some(session) = &self.session else { return };
-        let permission = self.look(|transcript| {
-            let call = call["toolCallId"].as_str().and_then(|tool| self.cursor.tool(transcript, tool));
-            Permission::of(&request, call, session.cwd(), id.clone(), self.agent.clone(), answer.clone())
-        });
-        self.questions.push((id, request));
-        self.publish(Event::PermissionRequested(Arc::new(permission)));
-        self.mind_card();
-        self.tell_turn();
-    }
-
-    fn withdrawn(&mut self, question: QuestionId) {
-        if let Some(at) = self.questions.iter().position(|(_, request)| request.id() == question) {
-            let (id, _) = self.questions.remove(at);
-            self.resolved(id, Outcome::Cancelled, None, ResolvedBy::Agent);
-            self.mind_card();
             self.tell_turn();
         }
     }

@@ -4,9 +4,9 @@ use sidekicks_acp::schema::ContentBlock;
 use tokio::time::Instant;
 
 use super::{Core, Session, Stage, Turn};
-use crate::error::{AnswerError, SendError, UnqueueError};
-use crate::event::{Outcome, ResolvedBy};
-use crate::id::{MessageId, PermissionId};
+use crate::error::{SendError, UnqueueError};
+use crate::event::ResolvedBy;
+use crate::id::MessageId;
 use crate::message::Role;
 use crate::part::Part;
 use crate::prompt::Prompt;
@@ -101,24 +101,6 @@ impl Core {
             self.go_on();
         }
         self.tell_turn();
-    }
-
-    pub(crate) fn answer(&mut self, id: &PermissionId, option: &str) -> Result<(), AnswerError> {
-        let at = self.questions.iter().position(|(open, _)| open == id).ok_or(AnswerError::AlreadyResolved)?;
-        match self.questions[at].1.select(option) {
-            Ok(()) => {
-                let (_, request) = self.questions.remove(at);
-                self.refusal(&request, option);
-                self.resolved(id.clone(), Outcome::Selected, Some(option.to_owned()), ResolvedBy::User);
-                self.mind_card();
-                self.heard(); // From here on the agent has time to say something.
-                self.tell_turn();
-                Ok(())
-            }
-            Err(sidekicks_acp::AnswerError::UnknownOption(_)) => Err(AnswerError::NoSuchOption),
-            // Withdrawn a moment ago; that it was comes as an event.
-            Err(_) => Err(AnswerError::AlreadyResolved),
-        }
     }
 
     fn knows(&self, message: &MessageId) -> bool {

@@ -8,11 +8,12 @@ use serde_json::{Map, Value};
 use sidekicks_acp::schema::ContentBlock;
 use tokio::time::Instant;
 
+use super::questions::Question;
 use super::{Core, Stage, Turn};
-use crate::event::{Event, Outcome, ResolvedBy, TurnPhase, TurnState};
+use crate::event::{Event, TurnPhase, TurnState};
 use crate::failure::Failure;
 use crate::fold::close_tools;
-use crate::id::{MessageId, PermissionId};
+use crate::id::MessageId;
 use crate::message::{Message, Role};
 use crate::transcript::Transcript;
 
@@ -28,10 +29,6 @@ impl Core {
 
     pub(super) fn publish(&self, event: Event) {
         self.common.hub.publish(event);
-    }
-
-    pub(super) fn resolved(&self, id: PermissionId, outcome: Outcome, option: Option<String>, by: ResolvedBy) {
-        self.publish(Event::PermissionResolved { id, agent: self.agent.clone(), outcome, option, by });
     }
 
     pub(super) fn new_message(&self, role: Role) -> Message {
@@ -112,7 +109,7 @@ impl Core {
                 TurnPhase::Starting
             }
             Some(Turn { cancelled: true, .. }) => TurnPhase::Stopping,
-            Some(_) if !self.questions.is_empty() => TurnPhase::Asking,
+            Some(_) if self.questions.iter().any(Question::is_asked) => TurnPhase::Asking,
             Some(_) => TurnPhase::Answering,
         };
         let busy = self.turn.is_some();

@@ -36,13 +36,15 @@ impl Core {
 
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let cancelled = self.turn.as_ref().and_then(|turn| turn.deadline);
-        cancelled.into_iter().chain(self.late.due).chain(self.silent_from()).min()
+        let own = [cancelled, self.late.due, self.silent_from(), self.questions_due()];
+        own.into_iter().flatten().min()
     }
 
     pub(crate) fn passed(&mut self, now: Instant) {
         if self.late.due.is_some_and(|due| due <= now) {
             self.tell_late();
         }
+        self.settle_due(now);
         if self.silent_from().is_some_and(|silent| silent <= now)
             && let Some(turn) = &mut self.turn
         {

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::{Core, Failing, Heard, Session, Stage, Turn};
 use crate::directory::AgentProfile;
-use crate::event::{Outcome, ResolvedBy};
+use crate::event::ResolvedBy;
 use crate::failure::Failure;
 use crate::id::MessageId;
 use crate::message::{Message, Role};
@@ -237,14 +237,6 @@ impl Core {
         answer.is_some_and(|answer| {
             self.look(|transcript| transcript.message(answer).is_some_and(|message| message.parts.is_empty()))
         })
-    }
-
-    pub(super) fn settle_questions(&mut self, by: ResolvedBy) {
-        for (id, request) in std::mem::take(&mut self.questions) {
-            drop(request); // Answers "cancelled", where it was not withdrawn already.
-            self.resolved(id, Outcome::Cancelled, None, by);
-        }
-        self.mind_card();
     }
 
     pub(super) fn say_unavailable(&self, failure: &Failure) {

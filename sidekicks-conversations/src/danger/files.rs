@@ -79,7 +79,7 @@ impl Found {
 }
 
 /// Without `.` and `..`. What begins with `~` is somebody's home, which is not known, so it stays as it is.
-fn resolved(cwd: &Path, path: &Path) -> PathBuf {
+pub(crate) fn resolved(cwd: &Path, path: &Path) -> PathBuf {
     let is_home = path.components().next().is_some_and(|first| first.as_os_str().to_string_lossy().starts_with('~'));
     let mut resolved = PathBuf::new();
     let whole = if is_home { path.to_owned() } else { cwd.join(path) };

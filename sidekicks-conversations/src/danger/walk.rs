@@ -103,7 +103,8 @@ impl Walk {
                 }
                 Piece::Step(step) => {
                     step.writes.iter().for_each(|redirect| self.redirect(redirect));
-                    self.commands.push((step.span, simple(step.written.clone(), &step.words)));
+                    let appends = step.writes.iter().any(|redirect| redirect.writes == Writes::Into);
+                    self.commands.push((step.span, simple(step.written.clone(), &step.words, appends)));
                     self.words(&step.words, &input(&pieces, step, stdin), depth, 0);
                 }
             }
@@ -122,7 +123,7 @@ impl Walk {
     fn run(&mut self, words: &[Word], stdin: &Stdin, depth: usize, wrappers: usize) {
         if let Some((first, last)) = words.first().zip(words.last()) {
             let written: Vec<&str> = words.iter().map(|word| &*word.source).collect();
-            self.commands.push(((first.span.0, last.span.1), simple(written.join(" "), words)));
+            self.commands.push(((first.span.0, last.span.1), simple(written.join(" "), words, false)));
             self.words(words, stdin, depth, wrappers);
         }
     }
@@ -150,9 +151,9 @@ impl Walk {
     }
 }
 
-fn simple(written: String, words: &[Word]) -> Simple {
+fn simple(written: String, words: &[Word], appends: bool) -> Simple {
     let plain: Vec<&str> = words.iter().map(Word::plain).collect();
-    Simple { written, plain: plain.join(" ") }
+    Simple { written, plain: plain.join(" "), appends }
 }
 
 /// What a step reads; `whole` is what all of them read.

@@ -28,7 +28,9 @@ pub(super) fn brought(event: &Event, before: &Transcript) -> usize {
         }
         Event::MessageUpdated { message, .. } => of_message(message, known(&message.id)),
         Event::PermissionRequested(permission) => of_permission(permission),
-        Event::PermissionResolved { option, .. } => written(option),
+        Event::PermissionResolved { option, rule, permission, .. } => {
+            written(&(option, rule)) + permission.as_deref().map_or(0, of_permission)
+        }
         Event::TurnChanged { turn, .. } => written(&turn.waiting_for),
         Event::UsageChanged { usage, .. } => written(usage),
         Event::AgentChanged { offer, .. } => written(offer),

@@ -1,0 +1,279 @@
+//! The questions of the agent, from when one comes until it is settled: what it may destroy is looked into, then the rules
+//! and the policy decide, then the decider, then a person.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use sidekicks_acp::{PermissionRequest, QuestionId};
+use tokio::time::Instant;
+
+use super::{Core, Number, Stage, Turn, Want};
+use crate::danger::{self, Analysis};
+use crate::decider::Decision;
+use crate::error::AnswerError;
+use crate::event::{Event, Outcome, ResolvedBy};
+use crate::id::PermissionId;
+use crate::permission::Permission;
+use crate::policy::{self, Case, Decide, Policy, Rule};
+
+/// Up to so many bytes a command is looked into at once, which takes less than a millisecond as a rule.
+const SHORT: usize = 4 * 1024;
+
+/// A question that is not settled.
+pub(super) struct Question {
+    id: PermissionId,
+    request: PermissionRequest,
+    permission: Arc<Permission>,
+    /// The folder that the agent works in.
+    cwd: PathBuf,
+    step: Step,
+    /// When it is settled without anybody.
+    due: Option<Instant>,
+}
+
+/// How far a question has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// What its command may destroy is being looked into.
+    LookedInto(Number),
+    /// The decider is asked.
+    Decided(Number),
+    /// A person is to be asked, once that is clear of those that came before.
+    ToBeAsked,
+    /// A person was asked.
+    Asked,
+}
+
+/// What is answered without a person.
+enum Reply {
+    Option(String),
+    Cancelled,
+}
+
+/// Who or what settles a question.
+pub(super) enum Settler {
+    Of(ResolvedBy),
+    Rule(Rule),
+    Policy(Policy),
+}
+
+impl Question {
+    pub(super) fn is_asked(&self) -> bool {
+        self.step == Step::Asked
+    }
+
+    fn wants(&self) -> Option<(Number, Want)> {
+        match self.step {
+            Step::LookedInto(number) => Some((number, Want::Analysis(Arc::clone(&self.permission)))),
+            Step::Decided(number) => Some((number, Want::Decision(Arc::clone(&self.permission)))),
+            Step::ToBeAsked | Step::Asked => None,
+        }
+    }
+}
+
+impl Core {
+    pub(super) fn asked(&mut self, request: PermissionRequest) {
+        let answer = match &self.turn {
+            Some(Turn { cancelled: true, .. }) => return, // Dropping it answers "cancelled".
+            Some(Turn { stage: Stage::Prompting(_), answer, .. }) => answer.clone(),
+            _ => None,
+        };
+        let call = request.raw.to_value().get_mut("toolCall").map(Value::take).unwrap_or_default();
+        if answer.is_some() {
+            let transcript = self.common.hub.transcript(&self.agent);
+            let events = self.cursor.announce(&transcript, &call);
+            drop(transcript);
+            events.into_iter().for_each(|event| self.publish(event));
+        }
+        let id = PermissionId::numbered(self.common.number());
+        let Some(session) = &self.session else { return };
+        let cwd = session.cwd().to_owned();
+        let permission = self.look(|transcript| {
+            let call = call["toolCallId"].as_str().and_then(|tool| self.cursor.tool(transcript, tool));
+            Permission::of(&request, call, &cwd, id.clone(), self.agent.clone(), answer.clone())
+        });
+        let short = match &permission.command {
+            Some(command) => (command.len() <= SHORT).then(|| danger::analyse(command)),
+            None => Some(Analysis::of_no_command()),
+        };
+        let number = self.number();
+        let (permission, step) = (Arc::new(permission), Step::LookedInto(number));
+        let due = Instant::now().checked_add(self.common.options.permission_timeout);
+        self.questions.push(Question { id, request, permission, cwd, step, due });
+        match short {
+            Some(analysis) => self.looked_into(number, analysis),
+            None => self.minded(),
+        }
+    }
+
+    /// What is waited for on behalf of questions.
+    pub(crate) fn judgements(&self) -> Vec<(Number, Want)> {
+        self.questions.iter().filter_map(Question::wants).collect()
+    }
+
+    /// What the command of a question may destroy is known.
+    pub(super) fn looked_into(&mut self, number: Number, analysis: Analysis) {
+        let Some(at) = self.questions.iter().position(|question| question.step == Step::LookedInto(number)) else {
+            return;
+        };
+        let (policy, rules) = self.rules();
+        let next = self.common.options.decider.is_some().then(|| self.number());
+        let Question { permission, cwd, step, .. } = &mut self.questions[at];
+        Arc::make_mut(permission).dangers.splice(..0, analysis.dangers);
+        let case = Case { permission, commands: analysis.commands.as_deref(), cwd };
+        let (decide, rule) = policy::decide(policy, &rules, &case);
+        let reply = match decide {
+            Decide::Allow => allowing(permission),
+            Decide::Deny => denying(permission),
+            Decide::Ask => None,
+        };
+        match reply {
+            Some(reply) => self.settle(at, reply, rule.cloned().map_or(Settler::Policy(policy), Settler::Rule)),
+            None => {
+                *step = next.map_or(Step::ToBeAsked, Step::Decided);
+                self.minded();
+            }
+        }
+    }
+
+    /// The decider has decided, or failed to.
+    pub(super) fn decided(&mut self, number: Number, decision: Option<Decision>) {
+        let Some(at) = self.questions.iter().position(|question| question.step == Step::Decided(number)) else {
+            return;
+        };
+        let Question { permission, step, .. } = &mut self.questions[at];
+        let reply = match decision {
+            Some(Decision::Ask) => None,
+            Some(Decision::Allow) => allowing(permission),
+            Some(Decision::Deny) => denying(permission),
+            Some(Decision::Select(id)) if permission.options.iter().any(|option| option.id == id) => {
+                Some(Reply::Option(id))
+            }
+            Some(Decision::Select(_)) | None => Some(refusing(permission)),
+        };
+        match reply {
+            Some(reply) => self.settle(at, reply, Settler::Of(ResolvedBy::Decider)),
+            None => {
+                *step = Step::ToBeAsked;
+                self.minded();
+            }
+        }
+    }
+
+    pub(crate) fn answer(&mut self, id: &PermissionId, option: &str) -> Result<(), AnswerError> {
+        let at = self.questions.iter().position(|open| open.id == *id).ok_or(AnswerError::AlreadyResolved)?;
+        match self.questions[at].request.select(option) {
+            Ok(()) => {
+                let question = self.questions.remove(at);
+                self.refusal(&question.request, option);
+                let by = Settler::Of(ResolvedBy::User);
+                self.resolved(&question, Outcome::Selected, Some(option.to_owned()), by);
+                self.heard(); // From here on the agent has time to say something.
+                self.minded();
+                Ok(())
+            }
+            Err(sidekicks_acp::AnswerError::UnknownOption(_)) => Err(AnswerError::NoSuchOption),
+            // Withdrawn a moment ago; that it was comes as an event.
+            Err(_) => Err(AnswerError::AlreadyResolved),
+        }
+    }
+
+    pub(super) fn withdrawn(&mut self, question: QuestionId) {
+        if let Some(at) = self.questions.iter().position(|open| open.request.id() == question) {
+            self.settle(at, Reply::Cancelled, Settler::Of(ResolvedBy::Agent));
+        }
+    }
+
+    pub(super) fn settle_questions(&mut self, by: ResolvedBy) {
+        for question in std::mem::take(&mut self.questions) {
+            // Dropping the request answers "cancelled", where it was not withdrawn already.
+            self.resolved(&question, Outcome::Cancelled, None, Settler::Of(by));
+        }
+        self.mind_card();
+    }
+
+    /// When the next question is settled without anybody.
+    pub(super) fn questions_due(&self) -> Option<Instant> {
+        self.questions.iter().filter_map(|question| question.due).min()
+    }
+
+    pub(super) fn settle_due(&mut self, now: Instant) {
+        let is_due = |question: &Question| question.due.is_some_and(|due| due <= now);
+        while let Some(at) = self.questions.iter().position(is_due) {
+            let reply = refusing(&self.questions[at].permission);
+            self.settle(at, reply, Settler::Of(ResolvedBy::Timeout));
+        }
+    }
+
+    /// Answers without a person.
+    fn settle(&mut self, at: usize, reply: Reply, by: Settler) {
+        let question = self.questions.remove(at);
+        let (outcome, option, by) = match reply {
+            Reply::Cancelled => (Outcome::Cancelled, None, by),
+            Reply::Option(id) => match question.request.select(&id) {
+                Ok(()) => (Outcome::Selected, Some(id), by),
+                // The agent has just taken it back.
+                Err(_) => (Outcome::Cancelled, None, Settler::Of(ResolvedBy::Agent)),
+            },
+        };
+        self.resolved(&question, outcome, option, by);
+        drop(question); // Answers "cancelled", where nothing was chosen.
+        self.heard();
+        self.minded();
+    }
+
+    /// A question came, went, or has come further.
+    fn minded(&mut self) {
+        for question in &mut self.questions {
+            match question.step {
+                Step::Asked => {}
+                Step::ToBeAsked => {
+                    question.step = Step::Asked;
+                    self.common.hub.publish(Event::PermissionRequested(Arc::clone(&question.permission)));
+                }
+                // Those behind it wait, so that they are asked in the order in which they came.
+                Step::LookedInto(_) | Step::Decided(_) => break,
+            }
+        }
+        self.mind_card();
+        self.tell_turn();
+    }
+
+    /// What decides about the questions of this agent now; of one that is in no directory any more, what its turn began with.
+    fn rules(&self) -> (Policy, Vec<Rule>) {
+        let profile = self.common.directory.find(&self.agent);
+        let profile = profile.or_else(|| self.turn.as_ref().map(|turn| turn.profile.clone()));
+        profile.map(|profile| (profile.policy, profile.rules)).unwrap_or_default()
+    }
+
+    fn resolved(&self, question: &Question, outcome: Outcome, option: Option<String>, by: Settler) {
+        let (by, rule, policy) = match by {
+            Settler::Of(by) => (by, None, None),
+            Settler::Rule(rule) => (ResolvedBy::Rule, Some(rule), None),
+            Settler::Policy(policy) => (ResolvedBy::Policy, None, Some(policy)),
+        };
+        let (id, agent) = (question.id.clone(), self.agent.clone());
+        let permission = (!question.is_asked()).then(|| Arc::clone(&question.permission));
+        self.publish(Event::PermissionResolved { id, agent, outcome, option, by, rule, policy, permission });
+    }
+}
+
+/// The one answer that allows once; of several one may change more than this answer.
+fn allowing(permission: &Permission) -> Option<Reply> {
+    permission.option("allow_once").map(|option| Reply::Option(option.id.clone()))
+}
+
+/// The one answer that refuses once, "cancelled" where there is none; `None` where there are several.
+fn denying(permission: &Permission) -> Option<Reply> {
+    let refuses = permission.options.iter().any(|option| option.kind == "reject_once");
+    match permission.option("reject_once") {
+        Some(option) => Some(Reply::Option(option.id.clone())),
+        None => (!refuses).then_some(Reply::Cancelled),
+    }
+}
+
+/// As [`denying`], where nobody is left to be asked.
+fn refusing(permission: &Permission) -> Reply {
+    denying(permission).unwrap_or(Reply::Cancelled)
+}
