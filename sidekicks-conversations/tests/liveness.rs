@@ -15,7 +15,7 @@ use common::{
 use serde_json::json;
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_acp::{AgentName, Borrow, ConnectError, Connector, Lease, SingleAgent};
-use sidekicks_conversations::{AgentDirectory, AgentProfile, Event, LOOP_THRESHOLD, Options, TurnPhase};
+use sidekicks_conversations::{AgentDirectory, AgentProfile, Event, LOOP_THRESHOLD, Options, Policy, TurnPhase};
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
@@ -94,18 +94,19 @@ async fn an_agent_that_goes_in_circles_is_told_of() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_person_refused_is_no_failure() {
-    for announced in [true, false] {
+    for (announced, answer) in [(true, "no"), (false, "no"), (true, "never")] {
         let mut talk = talk(async move |mut peer: Peer| {
             ready(&mut peer).await;
             let prompt = peer.prompted().await;
             peer.update("s1", tool_call("t", json!({"status": "pending"}))).await;
             // Some ask by a name that no tool has.
             let asked = if announced { "t" } else { "confirmation-1" };
-            peer.ask(&json!(1), "s1", json!({ "toolCallId": asked }), OPTIONS).await;
+            let options = [("yes", "allow_once"), ("no", "reject_once"), ("never", "reject_always")];
+            peer.ask(&json!(1), "s1", json!({ "toolCallId": asked }), &options).await;
             peer.answer(&json!(1)).await;
             peer.update("s1", tool_update("t", json!({"status": "failed"}))).await;
-            // After "reject always" they refuse by themselves, again and again.
-            for id in ["u", "v"] {
+            // After "reject always" they refuse by themselves, again and again; no card comes.
+            for id in ["u", "v", "w"] {
                 peer.update("s1", tool_call(id, json!({"status": "failed"}))).await;
             }
             peer.end_turn(&prompt, "end_turn").await;
@@ -113,10 +114,32 @@ async fn what_the_person_refused_is_no_failure() {
         });
         talk.with.send("1").unwrap();
         let permission = talk.asked().await;
-        talk.with.answer(&permission.id, "no").unwrap();
+        talk.with.answer(&permission.id, answer).unwrap();
         talk.idle().await;
-        assert_eq!(counts(&mut talk).await, [0, 1, 2, 0], "{announced}");
+        assert_eq!(counts(&mut talk).await, [0, 1, 2, LOOP_THRESHOLD, 0], "{announced} {answer}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_no_person_refused_may_be_a_circle() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        for at in 0..3 {
+            let id = format!("t{at}");
+            peer.update("s1", tool_call(&id, json!({"status": "pending"}))).await;
+            peer.ask(&json!(at), "s1", json!({"toolCallId": id}), OPTIONS).await;
+            peer.answer(&json!(at)).await;
+            peer.update("s1", tool_update(&id, json!({"status": "failed"}))).await;
+        }
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    let profile = AgentProfile::new(agent, "/work").policy(Policy::DenyAll);
+    let mut talk = talk_with(HashMap::from([(name(), profile)]), options());
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    assert_eq!(counts(&mut talk).await, [0, 1, 2, LOOP_THRESHOLD, 0]);
 }
 
 /// An agent that is had only where there is room.

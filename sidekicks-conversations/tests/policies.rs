@@ -1,0 +1,430 @@
+//! Questions that are settled without a person: by rules, a policy, a decider, and by time.
+
+mod common;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use common::{OPTIONS, Talk, name, options, ready, settled, talk_to, talk_with, word};
+use serde_json::{Value, json};
+use sidekicks_acp::testing::{self, Peer};
+use sidekicks_conversations::{
+    AgentProfile, AnswerError, Conversations, Decide, Decider, Decision, Event, Options, Permission, Policy,
+    ResolvedBy, Rule, TurnPhase,
+};
+use tokio::sync::Notify;
+
+fn run(id: &str, command: &str) -> Value {
+    json!({"toolCallId": id, "title": command, "kind": "execute", "rawInput": {"command": command}})
+}
+
+fn read(id: &str) -> Value {
+    json!({"toolCallId": id, "title": "Read a", "kind": "read", "rawInput": {"path": "a"}})
+}
+
+/// An agent that asks all these at once and says what it was answered, in the order in which it asked.
+async fn asks(mut peer: Peer, questions: Vec<Value>, options: &[(&str, &str)]) {
+    ready(&mut peer).await;
+    let prompt = peer.prompted().await;
+    for (id, question) in questions.iter().enumerate() {
+        peer.ask(&json!(id), "s1", question.clone(), options).await;
+    }
+    let mut answers = HashMap::new();
+    while answers.len() < questions.len() {
+        let heard = peer.hear().await.expect("an answer");
+        answers.insert(heard["id"].as_u64().expect("no more than answers"), heard["result"]["outcome"].clone());
+    }
+    for id in 0..questions.len() as u64 {
+        let answer = &answers[&id];
+        peer.say("s1", answer["optionId"].as_str().or(answer["outcome"].as_str()).unwrap()).await;
+        peer.say("s1", " ").await;
+    }
+    peer.end_turn(&prompt, "end_turn").await;
+    peer.farewell().await;
+}
+
+/// A conversation in which these are asked at once.
+fn talk(
+    questions: Vec<Value>,
+    offered: &'static [(&str, &str)],
+    profile: impl FnOnce(AgentProfile) -> AgentProfile,
+    options: Options,
+) -> Talk {
+    let agent = testing::agent(move |peer| asks(peer, questions, offered));
+    talk_with(HashMap::from([(name(), profile(AgentProfile::new(agent, "/work")))]), options)
+}
+
+/// What is told of questions.
+async fn told(talk: &mut Talk) -> Vec<String> {
+    let story = talk.story().await;
+    story.into_iter().filter(|word| word.starts_with('p')).collect()
+}
+
+fn said(talk: &Talk) -> String {
+    let answer = talk.answer();
+    answer
+        .parts
+        .iter()
+        .map(|part| common::part_word(part))
+        .filter_map(|word| Some(word.strip_prefix("text ")?.trim().to_owned()))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_decided_is_told_with_the_question_and_nobody_is_asked() {
+    let rules = [Rule::new(Decide::Deny).command("git push *"), Rule::new(Decide::Ask).command("make")];
+    let profile = |profile: AgentProfile| profile.policy(Policy::AllowAll).rules(rules.clone());
+    let mut talk = talk(vec![run("t", "git push -f"), read("u")], OPTIONS, profile, options());
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    let events = talk.told().await;
+    let resolved: Vec<&Event> =
+        events.iter().map(|event| &**event).filter(|event| json!(event)["event"] == "permission:resolved").collect();
+    let [
+        Event::PermissionResolved { option: Some(no), by: ResolvedBy::Rule, rule, policy: None, permission, .. },
+        Event::PermissionResolved {
+            option: Some(yes), by: ResolvedBy::Policy, rule: None, policy: Some(policy), ..
+        },
+    ] = resolved[..]
+    else {
+        panic!("a rule, then the policy: {resolved:?}");
+    };
+    assert_eq!((no.as_str(), rule.as_ref()), ("no", Some(&rules[0])));
+    assert_eq!((yes.as_str(), *policy), ("yes", Policy::AllowAll));
+    assert_eq!(permission.as_ref().and_then(|it| it.command.as_deref()), Some("git push -f"));
+    if cfg!(feature = "dangers") {
+        assert_eq!(permission.as_ref().map(|it| it.dangers.len()), Some(1), "it was looked into");
+    }
+    let words: Vec<String> = events.iter().map(|event| word(event)).collect();
+    assert!(!words.iter().any(|word| word.contains("asks") || word == "asking"), "{words:?}");
+    assert_eq!(said(&talk), "no yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_picks_once_and_never_one_of_two() {
+    type Offered = &'static [(&'static str, &'static str)];
+    let both: Offered =
+        &[("once", "allow_once"), ("risk", "allow_once"), ("no", "reject_once"), ("skip", "reject_once")];
+    let always: Offered = &[("always", "allow_always"), ("never", "reject_always")];
+    let first: Offered =
+        &[("always", "allow_always"), ("yes", "allow_once"), ("never", "reject_always"), ("no", "reject_once")];
+    // By each policy what is told; then what a person answers where one is asked.
+    let table: [(Policy, Offered, &[&str], &str); 6] = [
+        (Policy::AllowAll, first, &["p3 selected yes by policy"], ""),
+        (Policy::DenyAll, first, &["p3 selected no by policy"], ""),
+        (Policy::AllowAll, both, &["p3 asks: T", "p3 selected once by user"], "once"),
+        (Policy::DenyAll, both, &["p3 asks: T", "p3 selected no by user"], "no"),
+        (Policy::AllowAll, always, &["p3 asks: T", "p3 selected always by user"], "always"),
+        (Policy::DenyAll, always, &["p3 cancelled by policy"], ""),
+    ];
+    for (policy, offered, expected, answer) in table {
+        let question = json!({"toolCallId": "t", "title": "T", "kind": "edit"});
+        let mut talk = talk(vec![question], offered, |profile| profile.policy(policy), options());
+        talk.with.send("Go").unwrap();
+        if !answer.is_empty() {
+            let permission = talk.asked().await;
+            talk.with.answer(&permission.id, answer).unwrap();
+        }
+        talk.idle().await;
+        assert_eq!(told(&mut talk).await, expected, "{policy:?} {offered:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_policy_takes_effect_at_the_next_question() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        for _ in 0..2 {
+            let prompt = peer.prompted().await;
+            for id in 0..2 {
+                peer.ask(&json!(id), "s1", read("t"), OPTIONS).await;
+                peer.answer(&json!(id)).await;
+                peer.say("s1", "Well.").await;
+            }
+            peer.end_turn(&prompt, "end_turn").await;
+        }
+        peer.farewell().await;
+    });
+    let profile = AgentProfile::new(agent, "/work");
+    let agents = Arc::new(RwLock::new(HashMap::from([(name(), profile.clone())])));
+    let mut talk = talk_with(Arc::clone(&agents), options());
+    talk.with.send("Go").unwrap();
+    let first = talk.asked().await;
+    agents.write().unwrap().insert(name(), profile.clone().policy(Policy::AllowReads));
+    talk.with.answer(&first.id, "no").unwrap();
+    talk.idle().await;
+    assert_eq!(told(&mut talk).await, ["p3 asks: Read a", "p3 selected no by user", "p4 selected yes by policy"]);
+    // Of an agent that is in no directory any more, what its turn began with decides.
+    agents.write().unwrap().insert(name(), profile.policy(Policy::DenyAll));
+    talk.with.send("Go on").unwrap();
+    agents.write().unwrap().clear();
+    talk.idle().await;
+    assert_eq!(told(&mut talk).await, ["p7 selected no by policy", "p8 selected no by policy"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decider_is_asked_what_the_policy_leaves_open() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let decider = move |permission: Arc<Permission>| {
+        seen.lock().unwrap().push(permission.title.clone());
+        async move {
+            match permission.command.as_deref() {
+                Some("make") => Decision::Allow,
+                Some("rm a") if !permission.dangers.is_empty() => Decision::Deny,
+                Some("make test") => Decision::Select("always".to_owned()),
+                Some("make lint") => Decision::Select("whatever".to_owned()),
+                Some("make check") => panic!("on purpose"),
+                _ => Decision::Ask,
+            }
+        }
+    };
+    let commands = ["make", "rm a", "make test", "make lint", "make check", "ls"];
+    let mut questions: Vec<Value> = commands.map(|command| run(command, command)).into();
+    questions.push(read("u"));
+    let profile = |profile: AgentProfile| profile.policy(Policy::AllowReads);
+    let mut talk = talk(questions, OPTIONS, profile, options().decider(decider));
+    talk.with.send("Go").unwrap();
+    let permission = talk.asked().await;
+    talk.with.answer(&permission.id, "yes").unwrap();
+    talk.idle().await;
+    let mut told = told(&mut talk).await;
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "p3 selected yes by decider",
+            "p4 selected no by decider",
+            "p5 selected always by decider",
+            "p6 selected no by decider",
+            "p7 selected no by decider",
+            "p8 asks: ls",
+            "p8 selected yes by user",
+            "p9 selected yes by policy",
+        ]
+    );
+    assert_eq!(said(&talk), "yes no always no no yes yes");
+    let mut asked = asked.lock().unwrap().clone();
+    asked.sort();
+    assert_eq!(asked, ["ls", "make", "make check", "make lint", "make test", "rm a"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decider_that_fails_where_nothing_refuses_cancels() {
+    let decider = |_: Arc<Permission>| async { panic!("on purpose") };
+    for offered in [&[("y", "allow_once")][..], &[("a", "reject_once"), ("b", "reject_once")]] {
+        let agent = testing::agent(move |peer| asks(peer, vec![run("t", "ls")], offered));
+        let mut talk = talk_to(agent, options().decider(decider));
+        talk.with.send("Go").unwrap();
+        talk.idle().await;
+        assert_eq!(told(&mut talk).await, ["p3 cancelled by decider"]);
+    }
+}
+
+/// Lets each go on by its title.
+#[derive(Default)]
+struct Gates(Mutex<HashMap<String, Arc<Notify>>>);
+
+impl Gates {
+    fn of(&self, title: &str) -> Arc<Notify> {
+        Arc::clone(self.0.lock().unwrap().entry(title.to_owned()).or_default())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_are_asked_in_the_order_in_which_they_came() {
+    let gates = Arc::new(Gates::default());
+    let decider = {
+        let gates = Arc::clone(&gates);
+        move |permission: Arc<Permission>| {
+            let gate = gates.of(&permission.title);
+            async move {
+                gate.notified().await;
+                if permission.title == "c" { Decision::Allow } else { Decision::Ask }
+            }
+        }
+    };
+    let profile = |profile: AgentProfile| profile;
+    let questions = vec![run("a", "a"), run("b", "b"), run("c", "c"), run("d", "d")];
+    let mut talk = talk(questions, OPTIONS, profile, options().decider(decider));
+    talk.with.send("Go").unwrap();
+    settled().await;
+    talk.told().await;
+    let steps: [(&str, &[&str]); 4] = [
+        ("b", &[]), // It waits for `a`.
+        ("c", &["p5 selected yes by decider"]),
+        ("a", &["p3 asks: a", "p4 asks: b"]),
+        ("d", &["p6 asks: d"]),
+    ];
+    for (title, expected) in steps {
+        gates.of(title).notify_one();
+        settled().await;
+        assert_eq!(told(&mut talk).await, expected, "{title}");
+    }
+    let open: Vec<String> = talk.with.messages().permissions.iter().map(|it| it.title.clone()).collect();
+    assert_eq!(open, ["a", "b", "d"]);
+    talk.with.stop();
+    talk.idle().await;
+    assert_eq!(told(&mut talk).await, ["p3 cancelled by stop", "p4 cancelled by stop", "p6 cancelled by stop"]);
+}
+
+/// Tells that it is dropped.
+struct Dropped(Arc<AtomicUsize>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// A decider that never decides, and counts how many of its futures were dropped.
+struct Undecided(Arc<AtomicUsize>);
+
+#[async_trait]
+impl Decider for Undecided {
+    async fn decide(&self, _: Arc<Permission>) -> Decision {
+        let _dropped = Dropped(Arc::clone(&self.0));
+        std::future::pending().await
+    }
+}
+
+async fn forget(all: Conversations) {
+    all.forget().await;
+}
+
+/// What a person does meanwhile.
+type Meanwhile = fn(&Talk);
+
+#[tokio::test(start_paused = true)]
+async fn a_decider_is_given_up_when_the_question_is_settled_otherwise() {
+    let after = |what: &'static str| {
+        testing::agent(async move |mut peer: Peer| {
+            ready(&mut peer).await;
+            let prompt = peer.prompted().await;
+            peer.ask(&json!(0), "s1", run("t", "ls"), OPTIONS).await;
+            settled().await;
+            match what {
+                "withdrawn" => peer.notify("$/cancel_request", json!({"requestId": 0})).await,
+                "exited" => return,
+                "ended" => {}
+                _ => _ = peer.answer(&json!(0)).await,
+            }
+            peer.end_turn(&prompt, "end_turn").await;
+            peer.farewell().await;
+        })
+    };
+    let nothing: Meanwhile = |_| {};
+    let table: [(&str, Meanwhile, &str); 7] = [
+        ("withdrawn", nothing, "p3 cancelled by agent"),
+        ("exited", nothing, "p3 cancelled by agent"),
+        ("ended", nothing, "p3 cancelled by agent"),
+        ("", |talk| talk.with.stop(), "p3 cancelled by stop"),
+        ("", |talk| drop(tokio::spawn(forget(talk.all.clone()))), "p3 cancelled by stop"),
+        ("", |talk| talk.with.answer(&"p3".into(), "yes").unwrap(), "p3 selected yes by user"),
+        ("", nothing, "p3 selected no by timeout"),
+    ];
+    for (agent, meanwhile, expected) in table {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let options = options().decider(Undecided(Arc::clone(&dropped))).permission_timeout(Duration::from_secs(20));
+        let mut talk = talk_to(after(agent), options);
+        talk.with.send("Go").unwrap();
+        settled().await;
+        assert_eq!(talk.with.messages().turn.phase, TurnPhase::Answering, "nobody is asked");
+        meanwhile(&talk);
+        talk.idle().await;
+        settled().await;
+        assert_eq!(told(&mut talk).await, [expected], "{agent}");
+        assert_eq!(dropped.load(Ordering::Relaxed), 1, "{expected}");
+        assert_eq!(talk.with.answer(&"p3".into(), "yes"), Err(AnswerError::AlreadyResolved));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_nobody_answers_in_time_is_refused() {
+    let no: &[(&str, &str)] = &[("y", "allow_once"), ("n", "reject_once")];
+    let none: &[(&str, &str)] = &[("y", "allow_once"), ("never", "reject_always")];
+    for (offered, expected) in [(no, "p3 selected n by timeout"), (none, "p3 cancelled by timeout")] {
+        let started = tokio::time::Instant::now();
+        let options = options().permission_timeout(Duration::from_secs(90));
+        let mut talk = talk(vec![run("t", "ls")], offered, |profile| profile, options);
+        talk.with.send("Go").unwrap();
+        talk.idle().await;
+        assert_eq!(told(&mut talk).await, ["p3 asks: ls", expected]);
+        let passed = started.elapsed();
+        assert!((Duration::from_secs(90)..Duration::from_secs(91)).contains(&passed), "{passed:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_question_has_its_own_time() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        let prompt = peer.prompted().await;
+        peer.ask(&json!(0), "s1", run("t", "a"), OPTIONS).await;
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        peer.ask(&json!(1), "s1", run("u", "b"), OPTIONS).await;
+        peer.answer(&json!(0)).await;
+        peer.say("s1", "No?").await;
+        peer.answer(&json!(1)).await;
+        peer.end_turn(&prompt, "end_turn").await;
+        peer.farewell().await;
+    });
+    let mut talk = talk_to(agent, options().permission_timeout(Duration::from_secs(90)));
+    talk.with.send("Go").unwrap();
+    talk.until_told("m2.2 +No?").await;
+    assert_eq!(told(&mut talk).await, ["p3 asks: a", "p4 asks: b", "p3 selected no by timeout"]);
+    talk.with.answer(&"p4".into(), "yes").unwrap();
+    talk.idle().await;
+    assert_eq!(told(&mut talk).await, ["p4 selected yes by user"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_between_turns_is_settled_without_a_person_too() {
+    let agent = testing::agent(async |mut peer: Peer| {
+        ready(&mut peer).await;
+        common::answers(&mut peer, "Done.").await;
+        for (id, command) in ["make", "ls", "wait"].into_iter().enumerate() {
+            peer.ask(&json!(id), "s1", run("t", command), OPTIONS).await;
+            peer.answer(&json!(id)).await;
+        }
+        common::answers(&mut peer, "All done.").await;
+        peer.farewell().await;
+    });
+    let decider = |permission: Arc<Permission>| async move {
+        if permission.title == "ls" { Decision::Allow } else { Decision::Ask }
+    };
+    let rules = [Rule::new(Decide::Deny).command("make")];
+    let agents = HashMap::from([(name(), AgentProfile::new(agent, "/work").rules(rules))]);
+    let options = options().decider(decider).permission_timeout(Duration::from_secs(9));
+    let mut talk = talk_with(agents, options);
+    talk.with.send("Go").unwrap();
+    talk.until_told("p5 selected no by timeout").await;
+    let expected =
+        ["p3 selected no by rule", "p4 selected yes by decider", "p5 asks: wait", "p5 selected no by timeout"];
+    assert_eq!(told(&mut talk).await, expected);
+    talk.with.send("Well?").unwrap();
+    talk.idle().await;
+    assert_eq!(talk.answer().stop_reason.as_deref(), Some("end_turn"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_command_is_looked_into_beside_and_asked_in_its_turn() {
+    let long = "echo a\n".repeat(2_000) + "rm b";
+    let questions = vec![run("t", &long), run("u", "ls")];
+    let mut talk = talk(questions, OPTIONS, |profile| profile, options());
+    talk.with.send("Go").unwrap();
+    let first = talk.asked().await;
+    let second = talk.asked().await;
+    assert_eq!((first.command.as_deref(), second.command.as_deref()), (Some(&*long), Some("ls")));
+    let danger = first.dangers.last().expect("it deletes a file");
+    if cfg!(feature = "dangers") {
+        assert_eq!(&long[danger.start..danger.end], "rm");
+    }
+    talk.with.answer(&second.id, "yes").unwrap();
+    talk.with.answer(&first.id, "no").unwrap();
+    talk.idle().await;
+    assert_eq!(said(&talk), "no yes");
+}
