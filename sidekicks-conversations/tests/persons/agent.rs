@@ -105,12 +105,12 @@ impl Agent {
             Step::Say(text) => self.peer.say(id, text).await,
             Step::Think => self.peer.think(id, "hm").await,
             Step::Tool(tool, status) => self.peer.update(id, tool_call(tool, json!({ "status": status }))).await,
-            Step::Ask(waits) => {
+            Step::Ask(waits, title) => {
                 let tool = format!("q{}", self.world.question());
                 session.asked = Some(tool.clone());
                 session.waits_for = waits.then(|| tool.clone());
                 self.world.unanswered.lock().unwrap().insert((self.number, tool.clone()));
-                self.peer.ask(&json!(tool), id, json!({"toolCallId": tool, "title": "?"}), OPTIONS).await;
+                self.peer.ask(&json!(tool), id, json!({"toolCallId": tool, "title": title}), OPTIONS).await;
             }
             Step::Withdraw => {
                 if let Some(asked) = session.asked.take() {

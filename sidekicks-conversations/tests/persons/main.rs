@@ -27,6 +27,8 @@ use world::World;
 
 /// How many messages may wait.
 const QUEUE: usize = 4;
+/// How long a question may be open.
+const OPEN: Duration = Duration::from_secs(100);
 const FRAME: Duration = Duration::from_millis(16);
 
 proptest! {
@@ -60,7 +62,8 @@ proptest! {
 fn begin(starts: Vec<Start>, lends: Vec<Lends>) -> (Arc<World>, Person) {
     let world = World::new(starts, lends);
     let agent = world.agent();
-    let talk = talk_with(world.directory(agent.clone()), options().backlog(1 << 20).queue(QUEUE));
+    let options = options().backlog(1 << 20).queue(QUEUE).permission_timeout(OPEN).decider(script::decide);
+    let talk = talk_with(world.directory(agent.clone()), options);
     let watchers = vec![
         Watcher::joining(&talk.all, None),
         Watcher::joining(&talk.all, Some(FRAME)),

@@ -29,7 +29,10 @@ pub(crate) struct Person {
     texts: HashMap<MessageId, String>,
     /// What was sent since the last time that all was forgotten, in order.
     sent: Vec<MessageId>,
+    /// The questions that were told, be it as settled.
     asked: Vec<Arc<Permission>>,
+    /// The number of the last one that was asked.
+    last_asked: u64,
     /// How each question was resolved.
     resolved: HashMap<PermissionId, (Outcome, Option<String>)>,
     /// What was answered here, and taken.
@@ -48,6 +51,7 @@ impl Person {
             texts: HashMap::new(),
             sent: Vec::new(),
             asked: Vec::new(),
+            last_asked: 0,
             resolved: HashMap::new(),
             answered: HashMap::new(),
             errands: Vec::new(),
@@ -218,19 +222,29 @@ impl Person {
         for event in self.talk.told().await {
             match &*event {
                 Event::PermissionRequested(permission) => {
-                    assert!(
-                        !self.asked.iter().any(|asked| asked.id == permission.id),
-                        "{} is asked twice",
-                        permission.id
-                    );
+                    let number = permission.id.as_str()[1..].parse().expect("a letter and a number");
+                    assert!(self.last_asked < number, "p{} was asked before {}", self.last_asked, permission.id);
+                    self.last_asked = number;
                     self.asked.push(Arc::clone(permission));
                 }
-                Event::PermissionResolved { id, outcome, option, by, .. } => {
-                    assert!(self.asked.iter().any(|asked| asked.id == *id), "{id} was not asked");
+                Event::PermissionResolved { id, outcome, option, by, policy, permission, .. } => {
+                    let asked = self.asked.iter().any(|asked| asked.id == *id);
+                    assert_eq!(asked, permission.is_none(), "{id} is told once as a whole");
+                    self.asked.extend(permission.clone());
                     let before = self.resolved.insert(id.clone(), (*outcome, option.clone()));
                     assert!(before.is_none(), "{id} is resolved twice");
                     assert_eq!(*by == ResolvedBy::User, self.answered.contains_key(id), "{id} is resolved by {by:?}");
-                    assert_eq!(self.answered.get(id), option.as_ref(), "{id} as it was answered");
+                    assert_eq!(*by == ResolvedBy::Policy, policy.is_some(), "{id} is resolved by {by:?}");
+                    match by {
+                        ResolvedBy::User => {
+                            assert_eq!(self.answered.get(id), option.as_ref(), "{id} as it was answered")
+                        }
+                        ResolvedBy::Policy | ResolvedBy::Decider => {
+                            assert!(["yes", "no"].contains(&option.as_deref().unwrap_or_default()), "{id}: {option:?}");
+                        }
+                        ResolvedBy::Timeout => assert_eq!(option.as_deref(), Some("no"), "{id}"),
+                        _ => assert_eq!(*option, None, "{id}"),
+                    }
                 }
                 _ => {}
             }

@@ -1,7 +1,12 @@
 //! What persons and agents may do, at random.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use proptest::prelude::*;
 use proptest::sample::select;
+use sidekicks_conversations::{Decision, Permission, Policy};
+use tokio::time::sleep;
 
 /// What a person does next. Numbers choose among what there is, and among what there never was.
 #[derive(Debug, Clone)]
@@ -45,6 +50,7 @@ pub(crate) struct Profile {
     pub(crate) gone: bool,
     pub(crate) elsewhere: bool,
     pub(crate) mode: Option<&'static str>,
+    pub(crate) policy: Policy,
 }
 
 /// What one start of the agent is like. What it has no more words for, it does well.
@@ -107,8 +113,8 @@ pub(crate) enum Step {
     Say(&'static str),
     Think,
     Tool(&'static str, &'static str),
-    /// Asks; waits for the answer or goes on.
-    Ask(bool),
+    /// Asks; waits for the answer or goes on. The title says what the decider makes of it.
+    Ask(bool, &'static str),
     /// Takes its last question back.
     Withdraw,
     /// Very much at once.
@@ -127,8 +133,9 @@ pub(crate) enum Step {
 
 pub(crate) fn acts() -> impl Strategy<Value = Vec<Act>> {
     let mode = || select(vec!["ask", "auto", "none"]);
-    let profile = (prop::bool::weighted(0.15), prop::bool::weighted(0.3), prop::option::weighted(0.3, mode()))
-        .prop_map(|(gone, elsewhere, mode)| Profile { gone, elsewhere, mode });
+    let policy = select(vec![Policy::Ask, Policy::Ask, Policy::AllowReads, Policy::AllowAll, Policy::DenyAll]);
+    let profile = (prop::bool::weighted(0.15), prop::bool::weighted(0.3), prop::option::weighted(0.3, mode()), policy)
+        .prop_map(|(gone, elsewhere, mode, policy)| Profile { gone, elsewhere, mode, policy });
     let act = prop_oneof![
         12 => Just(Act::Send),
         3 => Just(Act::SendTwice),
@@ -189,6 +196,23 @@ fn start() -> impl Strategy<Value = Start> {
     })
 }
 
+/// What the decider makes of a question: most are left to the person, some after so many milliseconds.
+const TITLES: &[&str] = &["ask", "ask", "ask", "ask", "1", "300", "9000", "allow", "deny", "wrong", "never"];
+
+pub(crate) async fn decide(permission: Arc<Permission>) -> Decision {
+    match permission.title.as_str() {
+        "ask" => Decision::Ask,
+        "allow" => Decision::Allow,
+        "deny" => Decision::Deny,
+        "wrong" => Decision::Select("wrong".to_owned()),
+        "never" => std::future::pending().await,
+        wait => {
+            sleep(Duration::from_millis(wait.parse().expect("a number"))).await;
+            Decision::Ask
+        }
+    }
+}
+
 fn reason() -> impl Strategy<Value = &'static str> {
     select(vec!["end_turn", "end_turn", "cancelled", "refusal", "bored"])
 }
@@ -201,7 +225,7 @@ fn turn() -> impl Strategy<Value = Vec<Step>> {
             1 => Just(Step::Think),
             3 => (select(vec!["t", "u"]), select(vec!["pending", "in_progress", "completed", "failed"]))
                 .prop_map(|(id, status)| Step::Tool(id, status)),
-            3 => any::<bool>().prop_map(Step::Ask),
+            4 => (any::<bool>(), select(TITLES)).prop_map(|(waits, title)| Step::Ask(waits, title)),
             1 => Just(Step::Withdraw),
             1 => prop_oneof![30 => Just(Step::Usage), 1 => Just(Step::Burst)],
             1 => Just(Step::Elsewhere),

@@ -91,9 +91,10 @@ impl World {
         let world = Arc::clone(self);
         let lender: Arc<dyn Connector> = Arc::new(Lender { agent, world: Arc::clone(self) });
         move |_: &AgentName| {
-            let Profile { gone, elsewhere, mode } = world.profile.lock().unwrap().clone();
+            let Profile { gone, elsewhere, mode, policy } = world.profile.lock().unwrap().clone();
             let mut profile = AgentProfile::new(Arc::clone(&lender), if elsewhere { "/elsewhere" } else { "/work" });
             profile.mode = mode.map(str::to_owned);
+            profile.policy = policy;
             (!gone).then_some(profile)
         }
     }
