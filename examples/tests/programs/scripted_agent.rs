@@ -16,6 +16,7 @@ fn main() {
         "count" => counts(&mut peer, word.parse().unwrap()).await,
         "wait" => waits_for(&mut peer, Path::new(&word)).await,
         "tool" => uses_a_tool(&mut peer).await,
+        "ask" => asks(&mut peer, &word).await,
         "stall" => stalls(&mut peer).await,
         "leave" => leaves(&mut peer).await,
         other => panic!("there is no part {other:?}"),
@@ -117,6 +118,22 @@ async fn uses_a_tool(peer: &mut Peer) {
     let answer = peer.answer(&json!(1)).await;
     peer.end_tool("s", "t", "failed", "refused").await;
     peer.say("s", &format!("You chose {}.", answer["outcome"]["optionId"].as_str().unwrap())).await;
+    peer.end_turn(&prompt, "end_turn").await;
+    peer.farewell().await;
+}
+
+/// Asks for a look at two files and for these commands, one a line, and says how that went.
+async fn asks(peer: &mut Peer, commands: &str) {
+    let prompt = prompted(peer).await;
+    let look = |path| json!({"title": format!("Read {path}"), "kind": "read", "rawInput": {"path": path}});
+    let run = |command| json!({"title": command, "kind": "execute", "rawInput": {"command": command}});
+    let calls = ["a", "b/.env"].map(look).into_iter().chain(commands.lines().map(run));
+    for (id, mut call) in calls.enumerate() {
+        call["toolCallId"] = json!(format!("t{id}"));
+        peer.ask(&json!(id), "s", call, &[("yes", "allow_once"), ("no", "reject_once")]).await;
+        let answer = peer.answer(&json!(id)).await;
+        peer.say("s", &format!("{} ", answer["outcome"]["optionId"].as_str().unwrap())).await;
+    }
     peer.end_turn(&prompt, "end_turn").await;
     peer.farewell().await;
 }

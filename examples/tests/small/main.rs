@@ -6,3 +6,4 @@ mod log_in;
 mod marked;
 mod record;
 mod stage;
+mod unattended;

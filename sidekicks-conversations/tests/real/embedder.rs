@@ -1,11 +1,12 @@
 //! A program that has a conversation, follows it and decides.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use sidekicks_acp::{AgentName, SingleAgent};
 use sidekicks_conversations::{
-    AgentProfile, Conversation, Conversations, Event, Follower, Message, Options, Permission, Transcript,
+    AgentProfile, Conversation, Conversations, Event, Follower, Message, Options, Permission, Policy, ResolvedBy, Rule,
+    Transcript,
 };
 use tokio::time::timeout;
 
@@ -14,12 +15,15 @@ use crate::home::Home;
 
 pub(crate) struct Embedder {
     agent: SingleAgent,
+    agents: Arc<RwLock<HashMap<AgentName, AgentProfile>>>,
     pub(crate) with: Conversation,
     follower: Follower,
     /// What the events add up to.
     pub(crate) mirror: Transcript,
     /// The questions that were asked.
     pub(crate) asked: Vec<Arc<Permission>>,
+    /// By what each question was settled.
+    pub(crate) settled_by: Vec<ResolvedBy>,
     /// They keep the conversation.
     _all: Conversations,
 }
@@ -32,10 +36,19 @@ impl Embedder {
             profile = profile.mode(mode);
         }
         let name = AgentName::from("agent");
-        let all = Conversations::new(HashMap::from([(name.clone(), profile)]), Options::default());
+        let agents = Arc::new(RwLock::new(HashMap::from([(name.clone(), profile)])));
+        let all = Conversations::new(Arc::clone(&agents), Options::default());
         let with = all.with(&name).expect("the agent is there");
         let follower = with.follow();
-        Self { agent, with, follower, mirror: Transcript::new(name), asked: Vec::new(), _all: all }
+        let mirror = Transcript::new(name);
+        Self { agent, agents, with, follower, mirror, asked: Vec::new(), settled_by: Vec::new(), _all: all }
+    }
+
+    /// From here on these decide about questions first.
+    pub(crate) fn decide_by(&self, policy: Policy, rules: &[Rule]) {
+        for profile in self.agents.write().expect("nobody panicked").values_mut() {
+            (profile.policy, profile.rules) = (policy, rules.to_vec());
+        }
     }
 
     /// Says this, answers each question with an option of this kind, and gives the answer of the agent.
@@ -50,6 +63,7 @@ impl Embedder {
                     self.with.answer(&permission.id, &option.id).expect("it is open");
                     self.asked.push(Arc::clone(permission));
                 }
+                Event::PermissionResolved { by, .. } => self.settled_by.push(*by),
                 Event::TurnChanged { turn, .. } if !turn.busy => break,
                 _ => {}
             }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use embedder::Embedder;
 use home::Home;
 use shape::message_word;
-use sidekicks_conversations::{Message, Part};
+use sidekicks_conversations::{Decide, Message, Part, Policy, ResolvedBy, Rule};
 use tokio::sync::Mutex;
 
 /// Longer than anything takes, also on a loaded machine.
@@ -34,6 +34,8 @@ struct Agent {
     says: &'static str,
     /// Which codes tell whether it remembers anything after its process was stopped.
     recalls: &'static [&'static str],
+    /// Its questions tell the command that is to be run, and not in a title only.
+    tells_commands: bool,
     /// It plays one turn, whatever it is told.
     canned: bool,
 }
@@ -44,6 +46,7 @@ const TYPICAL: Agent = Agent {
     refused: Some("agent[tool:failed] end_turn"),
     says: "agent[text] end_turn",
     recalls: &["session-resumed"],
+    tells_commands: true,
     canned: false,
 };
 
@@ -60,6 +63,7 @@ impl Agent {
         self.runs_what_is_allowed(&home, &mut embedder).await;
         self.goes_on_after_a_rest(&mut embedder).await;
         self.obeys(&home, &mut embedder).await;
+        self.obeys_rules(&home, &mut embedder).await;
         self.is_stopped_in_mid_command(&home, &mut embedder).await;
         embedder.rest().await;
         embedder.catch_up().await;
@@ -99,6 +103,24 @@ impl Agent {
         assert_eq!(message_word(&answer, &[]), refused);
         assert_eq!(embedder.asked.len(), asked + 1);
         assert!(!home.cwd.join("refused").exists());
+    }
+
+    /// Nobody is asked, and one command is run: what a rule allows, where it is known to be that.
+    async fn obeys_rules(&self, home: &Home, embedder: &mut Embedder) {
+        let Some(refused) = self.refused else { return };
+        let asked = embedder.asked.len();
+        embedder.settled_by.clear();
+        embedder.decide_by(Policy::DenyAll, &[Rule::new(Decide::Allow).command("touch by-*")]);
+        let answer = embedder.turn("run: touch by-rule", "none").await;
+        let known = self.tells_commands && cfg!(feature = "dangers");
+        assert_eq!(home.cwd.join("by-rule").exists(), known, "{answer:#?}");
+        let answer = embedder.turn("run: touch otherwise", "none").await;
+        assert_eq!(message_word(&answer, &[]), refused);
+        assert!(!home.cwd.join("otherwise").exists());
+        let first = if known { ResolvedBy::Rule } else { ResolvedBy::Policy };
+        assert_eq!(embedder.settled_by, [first, ResolvedBy::Policy]);
+        assert_eq!(embedder.asked.len(), asked, "nobody is asked");
+        embedder.decide_by(Policy::Ask, &[]);
     }
 
     async fn is_stopped_in_mid_command(&self, home: &Home, embedder: &mut Embedder) {
@@ -152,7 +174,7 @@ async fn gemini_cli() {
     let refused = Some("agent[tool:unfinished text] end_turn");
     // It finds the session again only when that was begun in an earlier minute.
     let recalls = &["session-resumed", "agent-restarted"];
-    Agent { name: "gemini-cli", refused, recalls, ..TYPICAL }.works().await;
+    Agent { name: "gemini-cli", refused, recalls, tells_commands: false, ..TYPICAL }.works().await;
 }
 
 #[tokio::test]
@@ -162,7 +184,8 @@ async fn sdk_example() {
         Some("agent[text tool:completed text tool:unfinished text] end_turn"),
     );
     let recalls = &["agent-restarted"];
-    Agent { name: "sdk-example", allowed, refused, says: allowed, recalls, canned: true }.works().await;
+    let name = "sdk-example";
+    Agent { name, allowed, refused, says: allowed, recalls, tells_commands: false, canned: true }.works().await;
 }
 
 #[tokio::test]
