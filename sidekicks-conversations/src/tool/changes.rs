@@ -37,3 +37,54 @@ fn of_map(changes: &Map<String, Value>) -> Vec<FileChange> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Each file, with `-` before one that is deleted.
+    fn shown(input: &Value, command: Option<&str>) -> Vec<String> {
+        let shown = |change: FileChange| format!("{}{}", if change.is_deleted { "-" } else { "" }, change.path);
+        changes(input, command).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn changes_of_every_form() {
+        let diff = "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n";
+        let patch = "*** Begin Patch\n*** Add File: y\n+1\n*** End Patch\n";
+        let cases: [(Value, &[&str]); 15] = [
+            (
+                json!({"changes": {"/w/b": {"type": "add", "content": "1"}, "/w/a": {"type": "delete", "content": ""}}}),
+                &["/w/b", "-/w/a"],
+            ),
+            (json!({"changes": {"a": {"type": "update", "unified_diff": "@@", "move_path": "b"}}}), &["a", "b"]),
+            (json!({"changes": {"a": {"type": "update", "move_path": null}}}), &["a"]),
+            (json!({"arguments": {"changes": {"a": {"type": "delete"}}}}), &["-a"]),
+            (json!({"diff": diff}), &["-x"]),
+            (json!({"patch": patch}), &["y"]),
+            (json!({"input": patch}), &["y"]),
+            (json!({"params": {"input": diff}}), &["-x"]),
+            (json!(patch), &["y"]),
+            // Other things are called so too.
+            (json!({"changes": [{"oldString": "a", "newString": "b"}]}), &[]),
+            (json!({"changes": {"colour": "red", "size": {"type": "number"}, "": {"type": "add"}}}), &[]),
+            (json!({"input": "Delete File: a", "diff": 3, "patch": [patch]}), &[]),
+            (json!({"content": patch, "text": diff}), &[]),
+            (json!(["a"]), &[]),
+            (json!(null), &[]),
+        ];
+        for (input, expected) in cases {
+            assert_eq!(shown(&input, None), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn a_command_may_hold_a_patch() {
+        let command = "apply_patch <<'E'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nE\n";
+        let found = changes(&json!({"cmd": command}), Some(command));
+        let [change] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((change.path.as_str(), &command[change.at.clone()]), ("a", "*** Delete File: a"));
+        assert!(shown(&json!({}), Some("--- a/x\n+++ /dev/null\n")).is_empty());
+    }
+}

@@ -28,3 +28,56 @@ fn bare(text: &str) -> &str {
 fn is_json_of(text: &str, input: &Value) -> bool {
     text.starts_with('{') && serde_json::from_str::<Value>(text).is_ok_and(|value| value == *input)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use serde_json::json;
+
+    fn of(title: &str, input: Value, said: &[&str]) -> Option<String> {
+        let part = ToolPart { title: title.to_owned(), input: Arc::new(input), ..ToolPart::default() };
+        let content: Vec<Value> = said
+            .iter()
+            .map(|text| json!({"type": "content", "content": {"type": "text", "text": text}}))
+            .chain([json!({"type": "diff", "path": "a", "newText": "b"})])
+            .collect();
+        description(&part, &json!({"content": content}), false, Some("make all"))
+    }
+
+    #[test]
+    fn what_is_said_beyond_what_is_seen() {
+        let cases: [(Value, &[&str], Option<&str>); 16] = [
+            (json!({}), &["It builds all."], Some("It builds all.")),
+            (json!({}), &["One.", "Two."], Some("One.\nTwo.")),
+            (json!({}), &["\n  It builds all.\n"], Some("It builds all.")),
+            (json!({}), &[" make all\n"], None),
+            (json!({}), &["`make all`"], None),
+            (json!({}), &["```\nmake all\n```"], None),
+            (json!({}), &["Build"], None),
+            (json!({}), &["Build it"], Some("Build it")),
+            (json!({}), &["", " "], None),
+            (json!({}), &[], None),
+            // In the input, where nothing else is said.
+            (json!({"description": "To test it"}), &[], Some("To test it")),
+            (json!({"reason": "To test it", "description": ""}), &["make all"], Some("To test it")),
+            (json!({"arguments": {"justification": "To test it"}}), &[], Some("To test it")),
+            (json!({"reason": "To test it"}), &["It builds all."], Some("It builds all.")),
+            (json!({"description": ["x"], "reason": "Build"}), &[], None),
+            // The input again, as it was streamed.
+            (json!({"x": [1, 2]}), &[r#"{"x": [1, 2]}"#], None),
+        ];
+        for (input, said, expected) in cases {
+            assert_eq!(of("Build", input.clone(), said).as_deref(), expected, "{input} {said:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_the_input_says_nothing() {
+        let part = ToolPart { input: Arc::new(json!({"x": 1})), ..ToolPart::default() };
+        let call = json!({"content": [{"type": "content", "content": {"type": "text", "text": "{\"x\": 1 }"}}]});
+        assert_eq!(description(&part, &call, true, None), None);
+        assert_eq!(description(&part, &json!({"content": "words"}), false, None), None);
+    }
+}

@@ -139,20 +139,18 @@ impl Hunk {
     /// Whether `line` is one of it. It ends early at a line that can be none.
     fn takes(&mut self, line: &str) -> bool {
         let (old, new) = match line.bytes().next() {
-            Some(b' ') | None => (1, 1),
-            Some(b'-') => (1, 0),
-            Some(b'+') => (0, 1),
-            Some(b'\\') => (0, 0),
-            _ => (u64::MAX, u64::MAX),
+            Some(b' ') | None => (self.old.checked_sub(1), self.new.checked_sub(1)),
+            Some(b'-') => (self.old.checked_sub(1), Some(self.new)),
+            Some(b'+') => (Some(self.old), self.new.checked_sub(1)),
+            Some(b'\\') => (Some(self.old), Some(self.new)),
+            _ => (None, None),
         };
-        match (self.old.checked_sub(old), self.new.checked_sub(new)) {
-            (Some(old), Some(new)) if self.old + self.new > 0 => (self.old, self.new) = (old, new),
-            _ => {
-                *self = Self::default();
-                return false;
-            }
+        let is_open = (self.old, self.new) != (0, 0);
+        match (old, new) {
+            (Some(old), Some(new)) if is_open => (self.old, self.new) = (old, new),
+            _ => *self = Self::default(),
         }
-        true
+        is_open && old.is_some() && new.is_some()
     }
 }
 
@@ -217,3 +215,6 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         (start, line.trim_end_matches(['\n', '\r']))
     })
 }
+
+#[cfg(test)]
+mod tests;

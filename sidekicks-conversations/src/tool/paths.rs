@@ -69,3 +69,67 @@ fn one_or_more(value: &Value) -> Vec<&str> {
 fn may_be_a_path(text: &str) -> bool {
     !text.trim().is_empty() && text.len() <= LONGEST && !text.contains(['\n', '\r', '\0'])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::part::{Diff, Location};
+    use serde_json::json;
+
+    fn of(input: Value) -> Vec<String> {
+        paths(&ToolPart { input: Arc::new(input), ..ToolPart::default() }, &[])
+    }
+
+    #[test]
+    fn the_paths_of_every_form() {
+        let long = "x".repeat(LONGEST + 1);
+        let cases: [(Value, &[&str]); 27] = [
+            (json!({"path": "a"}), &["a"]),
+            (json!({"file_path": "a"}), &["a"]),
+            (json!({"filePath": "a"}), &["a"]),
+            (json!({"filepath": "a"}), &["a"]),
+            (json!({"abs_path": "/a"}), &["/a"]),
+            (json!({"absolute_path": "/a"}), &["/a"]),
+            (json!({"file": "a"}), &["a"]),
+            (json!({"filename": "a b"}), &["a b"]),
+            (json!({"notebook_path": "a.ipynb"}), &["a.ipynb"]),
+            (json!({"target_file": "a"}), &["a"]),
+            // In our order, whatever the agent's.
+            (json!({"new_path": "b", "old_path": "a"}), &["a", "b"]),
+            (json!({"destinationPath": "b", "sourcePath": "a"}), &["a", "b"]),
+            (json!({"destination": "b", "source": "a"}), &["a", "b"]),
+            (json!({"paths": ["b", "a", "b"], "path": "c"}), &["c", "b", "a"]),
+            (json!({"files": ["a", {"path": "b", "line": 3}, {"name": "c"}, 4, ["d"]]}), &["a", "b"]),
+            (json!({"file_paths": ["a"]}), &["a"]),
+            (json!({"path": "a", "arguments": {"path": "b"}, "input": {"file": "a"}}), &["a", "b"]),
+            (json!({"params": {"paths": ["a"]}, "args": {"path": "b"}, "parameters": {"path": "c"}}), &["c", "b", "a"]),
+            // No paths.
+            (json!({"source": "startup", "command": "ls"}), &[]),
+            (json!({"destination": "b", "source": 3}), &[]),
+            (json!({"path": "", "file": " ", "files": ["\t"]}), &[]),
+            (json!({"file": "one\ntwo", "path": "a\u{0}b"}), &[]),
+            (json!({"path": 3, "file": {"path": "x"}, "files": {"a": "b"}, "paths": null}), &[]),
+            (json!({"path": long}), &[]),
+            (json!({"xpath": "a", "path_": "b", "profile": "c", "cwd": "/"}), &["b"]),
+            (json!({"options": {"path": "a"}, "args": ["path"], "input": "a"}), &[]),
+            (json!("a"), &[]),
+        ];
+        for (input, expected) in cases {
+            assert_eq!(of(input.clone()), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn each_file_is_told_once_in_one_order() {
+        let part = ToolPart {
+            input: Arc::new(json!({"path": "given", "paths": ["place", "changed"]})),
+            diffs: Arc::new([Diff::new("diff", ""), Diff::new("place", "")]),
+            locations: Arc::new([Location::new("place"), Location::new("place")]),
+            ..ToolPart::default()
+        };
+        let change = |path: &str| FileChange { path: path.to_owned(), is_deleted: false, at: 0..0 };
+        assert_eq!(paths(&part, &[change("changed"), change("diff")]), ["place", "diff", "changed", "given"]);
+    }
+}
