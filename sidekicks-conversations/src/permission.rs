@@ -1,5 +1,6 @@
 //! A question of the agent, in words of ours.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use sidekicks_acp::{AgentName, PermissionOption, PermissionRequest};
 use crate::danger;
 use crate::id::{MessageId, PermissionId};
 use crate::part::{Diff, ToolPart};
-use crate::tool;
+use crate::tool::{self, FileChange};
 
 /// The agent asks for permission to do something: a [`PermissionRequest`] of `sidekicks-acp`, read and put into words,
 /// without the means to reply, which is [`Conversation::answer`](crate::Conversation::answer).
@@ -33,6 +34,9 @@ pub struct Permission {
     pub tool_call_id: Option<String>,
     /// What it is about, in the agent's words.
     pub title: String,
+    /// What the agent says of it beyond the title and the command; absent where that is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// What is to be done.
     pub action: Action,
     /// The command that is to be run, as a shell would read it; absent where the agent tells none but perhaps in its
@@ -151,7 +155,7 @@ pub enum DangerLevel {
 /// - `runs-unseen-input`: a shell runs what it reads from elsewhere: a download, a file, another program. *Unclear.*
 /// - `too-complex`: it is too long, or too deeply nested, to be looked into. *Unclear.*
 /// - `touches-git`: a file in a `.git` folder is changed: a hook runs as a program. *Unclear.*
-/// - `touches-keys`: a file in a `.ssh` folder is changed. *Unclear.*
+/// - `touches-keys`: a file that holds keys or passwords, as in `.ssh`, is read or changed. *Unclear.*
 /// - `touches-shell-start`: a file that a shell runs when it starts is changed. *Unclear.*
 /// - `unreadable`: a shell could not read it either, as with a quote that stays open. *Unclear.*
 /// - `writes-disk`: a disk is formatted or written to directly.
@@ -191,6 +195,7 @@ impl Permission {
             message_id: None,
             tool_call_id: None,
             title: title.into(),
+            description: None,
             action: Action::Other,
             command: None,
             paths: Vec::new(),
@@ -221,22 +226,25 @@ impl Permission {
         let params = request.raw.to_value();
         let call = &params["toolCall"];
         let mut part = known.cloned().unwrap_or_default();
-        tool::describe(&mut part, call);
-        let action = action(&part);
+        let is_input = tool::describe(&mut part, call);
         // Never the title: what is looked into must be what is run. Of whatever kind the agent says that the tool is.
-        let command = tool::command(&part.input);
+        let command = tool::command(&part);
+        let changes = tool::changes(&part.input, command.as_deref());
+        let action = action(&part, command.as_deref(), &changes);
         let mut dangers = match &command {
             None if action == Action::RunCommand => vec![Danger::not_analysed()],
             _ => Vec::new(),
         };
-        let paths = tool::paths(&part);
-        dangers.extend(danger::of_files(action, &paths, &part.diffs, cwd));
+        let paths = tool::paths(&part, &changes);
+        dangers.extend(danger::of_files(action, &paths, &part.diffs, &changes, cwd));
+        let description = tool::description(&part, call, is_input, command.as_deref());
         Self {
             id,
             agent,
             message_id,
             tool_call_id: call["toolCallId"].as_str().map(str::to_owned),
             title: part.title,
+            description,
             action,
             command,
             paths,
@@ -248,18 +256,24 @@ impl Permission {
     }
 }
 
-fn action(part: &ToolPart) -> Action {
+/// What is done, whatever the agent calls it: a tool that is said to read may run a command or change a file.
+fn action(part: &ToolPart, command: Option<&str>, changes: &[FileChange]) -> Action {
+    let deleted: HashSet<&str> = changes.iter().map(|change| change.path.as_str()).collect();
+    let deletes = !changes.is_empty()
+        && changes.iter().all(|change| change.is_deleted)
+        && part.diffs.iter().all(|diff| deleted.contains(diff.path.as_str()));
     match part.tool_kind.as_str() {
+        _ if command.is_some() => Action::RunCommand,
         "execute" => Action::RunCommand,
-        "edit" => Action::EditFile,
         "delete" => Action::DeleteFile,
         "move" => Action::MoveFile,
+        _ if deletes => Action::DeleteFile,
+        "edit" => Action::EditFile,
+        _ if !changes.is_empty() || !part.diffs.is_empty() => Action::EditFile,
         "read" => Action::ReadFile,
         "fetch" => Action::Fetch,
         "search" => Action::Search,
         "switch_mode" => Action::SwitchMode,
-        _ if tool::command(&part.input).is_some() => Action::RunCommand,
-        _ if !part.diffs.is_empty() => Action::EditFile,
         _ => Action::Other,
     }
 }

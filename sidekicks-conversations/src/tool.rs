@@ -2,9 +2,20 @@
 //!
 //! The raw JSON is read here, not the schema's types: those drop words that they do not know.
 
+mod changes;
+mod command;
+mod description;
+mod patch;
+mod paths;
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+
+pub(crate) use changes::{FileChange, changes};
+pub(crate) use command::command;
+pub(crate) use description::description;
+pub(crate) use paths::paths;
 
 use crate::limits::readable;
 use crate::part::{Diff, Location, ToolPart};
@@ -122,53 +133,11 @@ pub(crate) fn is_open(status: &str) -> bool {
     !matches!(status, "completed" | "failed" | "cancelled" | "unfinished")
 }
 
-/// The command in the input of a tool, as a shell would read it.
-pub(crate) fn command(input: &Value) -> Option<String> {
-    let given = ["command", "cmd"].iter().find_map(|key| input.get(*key).filter(|value| !value.is_null()))?;
-    match given {
-        Value::String(command) => match input["args"].as_array() {
-            // A program, and its words beside it. It stays as it is: some put a word or two of their own there.
-            Some(args) => args.iter().try_fold(command.clone(), |line, arg| Some(line + " " + &quoted(arg.as_str()?))),
-            None => Some(command.clone()),
-        },
-        Value::Array(words) => {
-            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-            match words?.as_slice() {
-                [] => None,
-                // A shell that is given one line is that line.
-                [shell, "-c" | "-lc", line] if is_shell(shell) => Some((*line).to_owned()),
-                words => Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
-            }
-        }
-        _ => None,
-    }
-}
-
-fn is_shell(program: &str) -> bool {
-    matches!(program.rsplit('/').next(), Some("sh" | "bash" | "zsh" | "dash"))
-}
-
-/// A word as a POSIX shell takes it for one word (2.2.2, single quotes).
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
-/// The files that a call is about, each once.
-pub(crate) fn paths(part: &ToolPart) -> Vec<String> {
-    let given = ["path", "file_path", "abs_path", "filePath"].iter().filter_map(|key| part.input[*key].as_str());
-    let all = part.locations.iter().map(|location| location.path.as_str());
-    let all = all.chain(part.diffs.iter().map(|diff| diff.path.as_str())).chain(given);
-    let mut paths: Vec<String> = Vec::new();
-    for path in all {
-        if !paths.iter().any(|known| known == path) {
-            paths.push(path.to_owned());
-        }
-    }
-    paths
+/// The input of a tool, and what it holds as the input of another: some tools only pass on what they are given.
+fn levels(input: &Value) -> impl Iterator<Item = &Map<String, Value>> {
+    let nested = ["input", "arguments", "parameters", "args", "params"];
+    let inner = nested.into_iter().filter_map(|key| input[key].as_object());
+    input.as_object().into_iter().chain(inner)
 }
 
 fn diff(item: &Value) -> Option<Diff> {
@@ -210,30 +179,6 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_command_of_every_form() {
-        let cases = [
-            (json!({"command": "ls -l"}), Some("ls -l")),
-            (json!({"cmd": "ls"}), Some("ls")),
-            (json!({"command": ["/bin/bash", "-lc", "echo hi > out; cat out"]}), Some("echo hi > out; cat out")),
-            (json!({"command": ["git", "commit", "-m", "it's done"]}), Some(r"git commit -m 'it'\''s done'")),
-            (json!({"command": null, "cmd": ["ls", ""]}), Some("ls ''")),
-            (json!({"command": ["ls", 3]}), None),
-            (json!({"command": []}), None),
-            (json!({"command": "git", "args": ["reset", "--hard"]}), Some("git reset --hard")),
-            (json!({"cmd": "/bin/sh", "args": ["-c", "rm a; ls"]}), Some("/bin/sh -c 'rm a; ls'")),
-            (json!({"command": "rm -r", "args": ["a"]}), Some("rm -r a")),
-            (json!({"command": "rm", "args": ["a b"]}), Some("rm 'a b'")),
-            (json!({"command": "ls -l", "args": []}), Some("ls -l")),
-            (json!({"command": "ls", "args": [3]}), None),
-            (json!({"path": "x"}), None),
-            (json!("ls"), None),
-        ];
-        for (input, expected) in cases {
-            assert_eq!(command(&input).as_deref(), expected, "{input}");
-        }
-    }
-
-    #[test]
     fn an_update_says_only_what_changes() {
         let (mut part, mut from) = (ToolPart::default(), Output::default());
         update(
@@ -252,7 +197,7 @@ mod tests {
             {"type": "content", "content": {"type": "text", "text": "two"}}]}),
         );
         assert_eq!((part.title.as_str(), &part.output), ("T", &"one\ntwo".into()));
-        assert_eq!(paths(&part), ["a", "c", "b"]);
+        assert_eq!(paths(&part, &[]), ["a", "c", "b"]);
         assert_eq!(part.diffs[0].old_text, None);
         update(&mut part, &mut from, &json!({"status": "done for", "content": [], "rawOutput": {"stdout": "three"}}));
         assert_eq!((part.status.as_str(), &part.output, part.diffs.len()), ("done for", &"three".into(), 0));

@@ -168,6 +168,264 @@ async fn a_command_is_shown_whatever_the_agent_calls_the_tool() {
     }
 }
 
+/// What a question shows: what is to be done, the command, the files and the description.
+fn seen(permission: &Permission) -> (Action, Option<&str>, Vec<&str>, Option<&str>) {
+    let paths = permission.paths.iter().map(String::as_str).collect();
+    (permission.action, permission.command.as_deref(), paths, permission.description.as_deref())
+}
+
+/// A shape that an agent sends: its name, what it tells before, the question, and what is shown of it.
+type Shape = (&'static str, Vec<Value>, Value, (Action, Option<&'static str>, Vec<&'static str>, Option<&'static str>));
+
+#[tokio::test(start_paused = true)]
+async fn every_agent_is_understood() {
+    let text = |text: &str| json!({"type": "content", "content": {"type": "text", "text": text}});
+    let diff = |path: &str| json!({"type": "diff", "path": path, "oldText": "one\n", "newText": "two\n"});
+    let shapes: Vec<Shape> = vec![
+        (
+            "claude-agent-acp, a command",
+            vec![],
+            json!({"name": "Bash", "kind": "execute", "title": "make", "rawInput": {"command": "make", "description": "Builds it"},
+                "content": [text("Builds it")], "locations": [{"path": "/work/out"}]}),
+            (Action::RunCommand, Some("make"), vec!["/work/out"], Some("Builds it")),
+        ),
+        (
+            "claude-agent-acp, an edit",
+            vec![],
+            json!({"name": "Edit", "kind": "edit", "title": "Edit a", "content": [diff("/work/a")], "rawInput":
+                {"file_path": "/work/a", "old_string": "one", "new_string": "two", "replace_all": false},
+                "locations": [{"path": "/work/a"}]}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "claude-agent-acp, a plan",
+            vec![],
+            json!({"kind": "switch_mode", "title": "Ready to code?", "rawInput": {"plan": "# Plan"}, "content": [text("# Plan")]}),
+            (Action::SwitchMode, None, vec![], Some("# Plan")),
+        ),
+        (
+            "codex-acp-zed, a command",
+            vec![],
+            json!({"kind": "execute", "title": "make it", "content": [text("It needs the network\nProposed Amendment: make")],
+                "rawInput": {"call_id": "c", "command": ["/bin/bash", "-lc", "make it"], "cwd": "/work", "source": "startup",
+                "reason": "It needs the network", "parsed_cmd": [{"type": "unknown", "cmd": "make it"}]}}),
+            (Action::RunCommand, Some("make it"), vec![], Some("It needs the network\nProposed Amendment: make")),
+        ),
+        (
+            "codex-acp-zed, a file that is made",
+            vec![],
+            json!({"kind": "edit", "title": "Edit /work/a", "content": [{"type": "diff", "path": "/work/a", "newText": "x"}],
+                "locations": [{"path": "/work/a"}], "rawInput": {"changes": {"/work/a": {"type": "add", "content": "x"}}}}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "codex-acp-zed, a tool with its reason",
+            vec![tool_call(
+                "t",
+                json!({"title": "Shell", "rawInput":
+                {"cmd": "make", "justification": "It needs the network", "sandbox_permissions": "require_escalated"}}),
+            )],
+            json!({}),
+            (Action::RunCommand, Some("make"), vec![], Some("It needs the network")),
+        ),
+        (
+            "codex-acp, a command",
+            vec![],
+            json!({"kind": "execute", "title": "make", "rawInput": {"command": "make", "cwd": "/work"}}),
+            (Action::RunCommand, Some("make"), vec![], None),
+        ),
+        (
+            "codex-acp, an edit that is told before",
+            vec![tool_call("t", json!({"kind": "edit", "content": [diff("/work/a")]}))],
+            json!({"kind": "edit", "title": "Edit files", "locations": [{"path": "/work/a"}]}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "fast-agent, a file that is read",
+            vec![],
+            json!({"kind": "read", "title": "read_text_file", "rawInput": {"path": "/work/a"}}),
+            (Action::ReadFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "gemini-cli, a command that only the title tells",
+            vec![],
+            json!({"kind": "execute", "title": "make", "locations": [], "content": [text("[in /work] (Builds it)")]}),
+            (Action::RunCommand, None, vec![], Some("[in /work] (Builds it)")),
+        ),
+        (
+            "gemini-cli, an edit",
+            vec![],
+            json!({"kind": "edit", "title": "a: one => two", "content": [diff("/work/a")], "locations": [{"path": "/work/a"}]}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "kimi-cli, a command that is streamed",
+            vec![tool_call("t", json!({"title": "Shell", "content": [text(r#"{"command": "make"}"#)]}))],
+            json!({"title": "Shell: make", "content": [text("Approve: Run command `make`")]}),
+            (Action::RunCommand, Some("make"), vec![], Some("Approve: Run command `make`")),
+        ),
+        (
+            "kimi-cli, an edit of no kind",
+            vec![],
+            json!({"title": "StrReplaceFile: a", "content": [diff("/work/a")]}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "mistral-vibe, no more than the id",
+            vec![tool_call(
+                "t",
+                json!({"kind": "edit", "rawInput": {"filePath": "/work/a", "changes": [{"oldString": "one", "newString": "two"}]}}),
+            )],
+            json!({}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "opencode, an edit",
+            vec![],
+            json!({"kind": "edit", "title": "/work/a", "content": [diff("/work/a")], "locations": [{"path": "/work/a"}], "rawInput":
+                {"filepath": "/work/a", "diff": "Index: /work/a\n===\n--- /work/a\n+++ /work/a\n@@ -1 +1 @@\n-one\n+two\n"}}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "sdk-example, a file that is written",
+            vec![],
+            json!({"kind": "edit", "title": "Write it", "locations": [{"path": "/work/a"}], "rawInput": {"path": "/work/a", "content": "{}"}}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "an editor, whose command is none of a shell",
+            vec![],
+            json!({"kind": "edit", "title": "Edit", "rawInput": {"command": "str_replace", "path": "/work/a", "old_str": "one"}}),
+            (Action::EditFile, None, vec!["/work/a"], None),
+        ),
+        (
+            "a tool behind another",
+            vec![],
+            json!({"title": "mcp", "rawInput": {"server": "shell", "arguments": {"commands": ["make", "ls"], "reason": "To see"}}}),
+            (Action::RunCommand, Some("make\nls"), vec![], Some("To see")),
+        ),
+        (
+            "a shape that nobody knows",
+            vec![],
+            json!({"title": "Do it", "rawInput": {"wish": ["x"]}}),
+            (Action::Other, None, vec![], None),
+        ),
+    ];
+    for (name, told, call, expected) in shapes {
+        let call = common::with(json!({"toolCallId": "t"}), call);
+        let (permission, _) = asked(told, call.clone(), yes_or_no()).await;
+        assert_eq!(seen(&permission), expected, "{name}");
+        assert!(call["title"].is_null() || call["title"] == permission.title, "{name}");
+        assert!(call["rawInput"].is_null() || call["rawInput"] == *permission.raw_input, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_done_is_told_whatever_the_agent_calls_it() {
+    let change = json!({"/work/a": {"type": "update", "unified_diff": "@@"}});
+    let deletion = json!({"/work/a": {"type": "delete", "content": "x"}});
+    let both = json!({"/work/a": {"type": "delete"}, "/work/b": {"type": "add"}});
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch\n";
+    let here = format!("apply_patch <<'E'\n{patch}E");
+    let emptied = json!([{"type": "diff", "path": "/work/a", "oldText": "x", "newText": ""}]);
+    let other = json!([{"type": "diff", "path": "/work/b", "oldText": "x", "newText": "y"}]);
+    let codes: [(Value, Action, &[&str], &[&str]); 18] = [
+        (json!({"kind": "edit", "rawInput": {"command": "make"}}), Action::RunCommand, &[], &[]),
+        (json!({"kind": "delete", "rawInput": {"command": "make"}}), Action::RunCommand, &[], &[]),
+        (json!({"kind": "delete", "rawInput": {"command": " "}}), Action::DeleteFile, &[], &["deletes-files"]),
+        (
+            json!({"kind": "move", "rawInput": {"source": "a", "destination": "/b"}}),
+            Action::MoveFile,
+            &["a", "/b"],
+            &["outside-workspace"],
+        ),
+        (json!({"kind": "read", "content": other}), Action::EditFile, &["/work/b"], &[]),
+        (json!({"kind": "switch_mode", "content": other}), Action::EditFile, &["/work/b"], &[]),
+        (json!({"kind": "think", "rawInput": {"changes": change}}), Action::EditFile, &["/work/a"], &[]),
+        (
+            json!({"kind": "edit", "rawInput": {"changes": deletion}}),
+            Action::DeleteFile,
+            &["/work/a"],
+            &["deletes-files"],
+        ),
+        (
+            json!({"kind": "edit", "rawInput": {"changes": deletion}, "content": emptied}),
+            Action::DeleteFile,
+            &["/work/a"],
+            &["deletes-files"],
+        ),
+        (
+            json!({"kind": "edit", "rawInput": {"changes": deletion}, "content": other}),
+            Action::EditFile,
+            &["/work/b", "/work/a"],
+            &["deletes-files"],
+        ),
+        (
+            json!({"kind": "edit", "rawInput": {"changes": both}}),
+            Action::EditFile,
+            &["/work/a", "/work/b"],
+            &["deletes-files"],
+        ),
+        (json!({"rawInput": patch}), Action::DeleteFile, &["a"], &["deletes-files"]),
+        (json!({"rawInput": {"input": patch}}), Action::DeleteFile, &["a"], &["deletes-files"]),
+        (
+            json!({"rawInput": {"diff": "diff --git a/x b/../../y\nrename from x\nrename to ../../y\n"}}),
+            Action::EditFile,
+            &["x", "../../y"],
+            &["outside-workspace"],
+        ),
+        (json!({"kind": "execute", "rawInput": {"command": here}}), Action::RunCommand, &["a"], &["deletes-files"]),
+        (
+            json!({"kind": "read", "rawInput": {"file_path": "/home/me/.ssh/id_rsa"}}),
+            Action::ReadFile,
+            &["/home/me/.ssh/id_rsa"],
+            &["touches-keys"],
+        ),
+        (json!({"kind": "read", "rawInput": {"file_path": "/etc/hosts"}}), Action::ReadFile, &["/etc/hosts"], &[]),
+        (
+            json!({"kind": "search", "rawInput": {"path": "/root/.gnupg"}}),
+            Action::Search,
+            &["/root/.gnupg"],
+            &["touches-keys"],
+        ),
+    ];
+    for (call, action, paths, dangers) in codes {
+        let call = common::with(json!({"toolCallId": "t", "title": "T"}), call);
+        let (permission, _) = asked(vec![], call.clone(), yes_or_no()).await;
+        // Without the feature `dangers` nothing is known of a command.
+        let found = permission.dangers.iter().map(|danger| danger.code.as_str());
+        let found: Vec<&str> = found.filter(|code| *code != "not-analysed").collect();
+        assert_eq!((permission.action, &*permission.paths, &*found), (action, &owned(paths)[..], dangers), "{call}");
+    }
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_by_a_patch_has_its_place_in_the_command() {
+    let command =
+        "apply_patch <<'E'\n*** Begin Patch\n*** Update File: a\n@@\n-1\n+2\n*** Delete File: b\n*** End Patch\nE";
+    let call = json!({"toolCallId": "t", "kind": "execute", "rawInput": {"command": ["bash", "-lc", command]}});
+    let (permission, _) = asked(vec![], call, yes_or_no()).await;
+    assert_eq!((permission.command.as_deref(), permission.diffs.len()), (Some(command), 0));
+    let danger = permission.dangers.iter().find(|danger| danger.code == "deletes-files").unwrap();
+    assert_eq!((danger.level, &command[danger.start..danger.end]), (DangerLevel::Destructive, "*** Delete File: b"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_description_is_there_only_where_something_is_said() {
+    let call = json!({"toolCallId": "t", "title": "T", "rawInput": {"reason": "To see"}});
+    let (permission, _) = asked(vec![], call, yes_or_no()).await;
+    let json = serde_json::to_value(&*permission).unwrap();
+    assert_eq!(json["description"], "To see");
+    let (permission, _) = asked(vec![], json!({"toolCallId": "t", "title": "T"}), yes_or_no()).await;
+    let json = serde_json::to_value(&*permission).unwrap();
+    assert_eq!(json.get("description"), None);
+    assert_eq!(serde_json::from_value::<Permission>(json).unwrap(), *permission);
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_is_said_to_the_person_hides_no_change() {
     let content = json!([{"type": "diff", "path": "/a", "oldText": "x", "newText": "y"}]);

@@ -6,7 +6,7 @@ mod raw;
 
 use std::path::Path;
 
-use sidekicks_conversations::{Choice, Permission};
+use sidekicks_conversations::{Action, Choice, Permission};
 
 use crate::columns::{columns, wrap};
 use crate::harmless::one_line;
@@ -87,19 +87,23 @@ pub(super) fn card(permission: &Permission, look: &Look<'_>) -> String {
 
 /// What is to be done, line by line.
 fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
-    let Permission { command, title, paths, diffs, raw_input, dangers, .. } = permission;
+    let Permission { command, title, description, paths, diffs, raw_input, dangers, .. } = permission;
     let mut lines = Vec::new();
     if let Some(command) = command {
         lines.extend(block::command(command, dangers, look));
     } else {
         lines.extend(bounded(title, look));
     }
+    lines.extend(description.iter().flat_map(|text| cut(block::quote(text, look), look)));
     let changed = |path: &str| diffs.iter().any(|diff| diff.path == path);
     let named: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !changed(path) && path != title).collect();
     let named: Vec<&str> = named.into_iter().map(|path| look.path(path)).collect();
     lines.extend(bounded(&named.join("\n"), look));
-    if command.is_none() && paths.is_empty() && diffs.is_empty() {
-        // A shape that nobody knows is still shown.
+    // Of a file that is only read, deleted or moved its name is all there is to know.
+    let is_named =
+        !paths.is_empty() && matches!(permission.action, Action::ReadFile | Action::DeleteFile | Action::MoveFile);
+    if command.is_none() && diffs.is_empty() && !is_named {
+        // A shape that nobody knows is still shown, and a change that came as something else than a diff.
         lines.extend(raw::input(raw_input, look));
     }
     lines.extend(diff::changes(diffs, permission.action, look));
@@ -111,7 +115,10 @@ fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
 
 /// The lines of `text`, which an agent may have made long.
 fn bounded(text: &str, look: &Look<'_>) -> Vec<Line> {
-    let mut rows = block::block(text, look);
+    cut(block::block(text, look), look)
+}
+
+fn cut(mut rows: impl Iterator<Item = Line>, look: &Look<'_>) -> Vec<Line> {
     let mut lines: Vec<Line> = rows.by_ref().take(LINES).collect();
     let more = rows.count();
     if more > 0 {

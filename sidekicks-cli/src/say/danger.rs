@@ -63,10 +63,9 @@ pub(super) fn both(code: &str, level: DangerLevel) -> (String, String) {
             "changes a .git folder, of which Git runs files as programs",
             "modifie un dossier .git, dont Git exécute des fichiers",
         ),
-        "touches-keys" => (
-            "changes a .ssh folder, with keys and who may log in",
-            "modifie un dossier .ssh, avec les clés et qui peut se connecter",
-        ),
+        "touches-keys" => {
+            ("reads or changes a file with keys or passwords", "lit ou modifie un fichier de clés ou de mots de passe")
+        }
         "touches-shell-start" => {
             ("changes what every new shell runs", "modifie ce que chaque nouveau terminal exécute")
         }

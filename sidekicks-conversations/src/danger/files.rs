@@ -1,9 +1,12 @@
 //! What a change of files may destroy.
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 use crate::part::Diff;
 use crate::permission::{Action, Danger, DangerLevel};
+use crate::tool::FileChange;
 
 /// What is read when somebody logs in or opens a terminal, at the end of a path.
 const START_FILES: &[&str] = &[
@@ -31,34 +34,61 @@ const START_FILES: &[&str] = &[
     "etc/zshrc",
 ];
 
-/// The dangers of what is done to `paths`, by `diffs`, where relative paths are below `cwd`. Nothing is looked up: a link
-/// that leads elsewhere is not seen.
-pub(crate) fn of_files(action: Action, paths: &[String], diffs: &[Diff], cwd: &Path) -> Vec<Danger> {
+/// What holds keys or passwords and hardly anything else, at the end of a path.
+const SECRET_FILES: &[&str] = &[
+    ".aws/credentials",
+    ".config/gcloud/application_default_credentials.json",
+    ".config/git/credentials",
+    ".docker/config.json",
+    ".git-credentials",
+    ".kube/config",
+    ".netrc",
+    ".pgpass",
+    ".vault-token",
+    "etc/shadow",
+];
+
+/// The dangers of what is done to `paths`, by `diffs` and by `changes`, where relative paths are below `cwd`. Nothing is
+/// looked up: a link that leads elsewhere is not seen.
+pub(crate) fn of_files(
+    action: Action,
+    paths: &[String],
+    diffs: &[Diff],
+    changes: &[FileChange],
+    cwd: &Path,
+) -> Vec<Danger> {
     let mut found = Found::default();
+    let deleted: HashSet<&str> =
+        changes.iter().filter(|change| change.is_deleted).map(|change| change.path.as_str()).collect();
+    for change in changes.iter().filter(|change| change.is_deleted) {
+        found.add_at("deletes-files", DangerLevel::Destructive, &change.at);
+    }
     if action == Action::DeleteFile {
         found.add("deletes-files", DangerLevel::Destructive);
     }
-    if diffs.iter().any(|diff| diff.new_text.is_empty() && diff.old_text.as_ref().is_some_and(|text| !text.is_empty()))
-    {
+    let empties = |diff: &Diff| diff.new_text.is_empty() && diff.old_text.as_ref().is_some_and(|text| !text.is_empty());
+    let is_gone = |diff: &Diff| action == Action::DeleteFile || deleted.contains(diff.path.as_str());
+    if diffs.iter().any(|diff| empties(diff) && !is_gone(diff)) {
         found.add("overwrites-file", DangerLevel::Destructive);
     }
-    let changes = matches!(action, Action::EditFile | Action::DeleteFile | Action::MoveFile);
-    let changed = paths.iter().filter(|_| changes).chain(diffs.iter().map(|diff| &diff.path));
+    let is_change = matches!(action, Action::EditFile | Action::DeleteFile | Action::MoveFile);
+    let changed = diffs.iter().map(|diff| &diff.path).chain(changes.iter().map(|change| &change.path));
     let cwd = resolved(Path::new(""), cwd);
-    for path in changed {
+    for (path, is_changed) in paths.iter().map(|path| (path, is_change)).chain(changed.map(|path| (path, true))) {
         let path = resolved(&cwd, Path::new(path));
-        if !path.starts_with(&cwd) {
+        let folded = PathBuf::from(path.to_string_lossy().to_ascii_lowercase());
+        if is_changed && !path.starts_with(&cwd) {
             found.add("outside-workspace", DangerLevel::Unclear);
         }
-        if holds(&path, ".git") {
+        if is_changed && holds(&path, ".git") {
             found.add("touches-git", DangerLevel::Unclear);
         }
-        if holds(&path, ".ssh") {
+        let is_secret = [".ssh", ".gnupg"].iter().any(|folder| holds(&path, folder)) || ends(&folded, SECRET_FILES);
+        // What a command reads, the command tells.
+        if is_secret && (is_changed || action != Action::RunCommand) {
             found.add("touches-keys", DangerLevel::Unclear);
         }
-        let folded = PathBuf::from(path.to_string_lossy().to_ascii_lowercase());
-        if START_FILES.iter().any(|file| folded.ends_with(file))
-            || folded.parent().is_some_and(|it| it.ends_with("etc/profile.d"))
+        if is_changed && (ends(&folded, START_FILES) || folded.parent().is_some_and(|it| it.ends_with("etc/profile.d")))
         {
             found.add("touches-shell-start", DangerLevel::Unclear);
         }
@@ -75,6 +105,14 @@ impl Found {
         if !self.0.iter().any(|danger| danger.code == code) {
             self.0.push(Danger::new(code, level));
         }
+    }
+
+    /// Each place in the command once more.
+    fn add_at(&mut self, code: &str, level: DangerLevel, at: &Range<usize>) {
+        if at.is_empty() {
+            return self.add(code, level);
+        }
+        self.0.push(Danger { start: at.start, end: at.end, ..Danger::new(code, level) });
     }
 }
 
@@ -95,6 +133,10 @@ pub(crate) fn resolved(cwd: &Path, path: &Path) -> PathBuf {
     resolved
 }
 
+fn ends(path: &Path, names: &[&str]) -> bool {
+    names.iter().any(|name| path.ends_with(name))
+}
+
 /// Some file systems do not tell upper from lower case.
 fn holds(path: &Path, name: &str) -> bool {
     path.components().any(|component| component.as_os_str().eq_ignore_ascii_case(name))
@@ -104,9 +146,9 @@ fn holds(path: &Path, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn codes(action: Action, paths: &[&str], diffs: &[Diff]) -> Vec<String> {
+    fn codes(action: Action, paths: &[&str], diffs: &[Diff], changes: &[FileChange]) -> Vec<String> {
         let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
-        let found = of_files(action, &paths, diffs, Path::new("/work/app"));
+        let found = of_files(action, &paths, diffs, changes, Path::new("/work/app"));
         assert!(found.iter().all(|danger| (danger.start, danger.end) == (0, 0)), "{found:?}");
         assert!(found.iter().all(|danger| crate::DANGER_CODES.contains(&&*danger.code)), "{found:?}");
         found.into_iter().map(|danger| danger.code).collect()
@@ -145,25 +187,74 @@ mod tests {
             (Action::EditFile, ".zshenv", &["touches-shell-start"]),
             (Action::EditFile, "docs/bashrc", &[]),
             (Action::EditFile, "x.profile", &[]),
+            // What is read is told only of what is secret.
+            (Action::ReadFile, "~/.ssh/id_ed25519", &["touches-keys"]),
+            (Action::Search, "/home/me/.ssh", &["touches-keys"]),
+            (Action::Fetch, "/home/me/.SSH/config", &["touches-keys"]),
+            (Action::Other, "~/.gnupg/private-keys-v1.d/x.key", &["touches-keys"]),
+            (Action::ReadFile, "~/.aws/credentials", &["touches-keys"]),
+            (Action::ReadFile, "~/.aws/config", &[]),
+            (Action::ReadFile, "~/.netrc", &["touches-keys"]),
+            (Action::ReadFile, "~/.git-credentials", &["touches-keys"]),
+            (Action::ReadFile, "~/.kube/config", &["touches-keys"]),
+            (Action::ReadFile, "kube/config", &[]),
+            (Action::ReadFile, "~/.docker/config.json", &["touches-keys"]),
+            (Action::ReadFile, "/work/app/../../etc/shadow", &["touches-keys"]),
+            (Action::EditFile, "~/.netrc", &["outside-workspace", "touches-keys"]),
+            (Action::ReadFile, ".env", &[]),
+            (Action::ReadFile, ".npmrc", &[]),
+            (Action::ReadFile, "src/ssh/mod.rs", &[]),
+            (Action::ReadFile, "~/.bashrc", &[]),
+            (Action::ReadFile, ".git/config", &[]),
+            (Action::RunCommand, "~/.ssh/id_ed25519", &[]),
         ];
         for (action, path, dangers) in expected {
-            assert_eq!(codes(*action, &[path], &[]), *dangers, "{action:?} {path}");
+            assert_eq!(codes(*action, &[path], &[], &[]), *dangers, "{action:?} {path}");
         }
     }
 
     #[test]
     fn a_file_that_is_emptied_is_told() {
-        assert_eq!(codes(Action::EditFile, &[], &[diff("a", Some("x"), "")]), ["overwrites-file"]);
+        assert_eq!(codes(Action::EditFile, &[], &[diff("a", Some("x"), "")], &[]), ["overwrites-file"]);
         assert!(
-            codes(Action::EditFile, &[], &[diff("a", None, ""), diff("b", Some(""), ""), diff("c", Some("x"), "y")])
-                .is_empty()
+            codes(
+                Action::EditFile,
+                &[],
+                &[diff("a", None, ""), diff("b", Some(""), ""), diff("c", Some("x"), "y")],
+                &[]
+            )
+            .is_empty()
         );
         // What a diff says is done, whatever the agent calls it.
-        assert_eq!(codes(Action::Other, &[], &[diff("../a", None, "x")]), ["outside-workspace"]);
+        assert_eq!(codes(Action::Other, &[], &[diff("../a", None, "x")], &[]), ["outside-workspace"]);
+    }
+
+    fn change(path: &str, is_deleted: bool, at: Range<usize>) -> FileChange {
+        FileChange { path: path.to_owned(), is_deleted, at }
+    }
+
+    #[test]
+    fn what_a_patch_does_is_told() {
+        let (gone, made) = (change("a", true, 0..0), change("../b", false, 0..0));
+        assert_eq!(codes(Action::EditFile, &[], &[], &[gone.clone(), made]), ["deletes-files", "outside-workspace"]);
+        // A file that is deleted is not emptied, though its diff looks so.
+        let emptied = [diff("a", Some("x"), "")];
+        assert_eq!(codes(Action::EditFile, &["a"], &emptied, &[gone]), ["deletes-files"]);
+        assert_eq!(codes(Action::DeleteFile, &["a"], &emptied, &[]), ["deletes-files"]);
+        let key = change("/root/.ssh/authorized_keys", false, 0..0);
+        assert_eq!(codes(Action::RunCommand, &[], &[], &[key]), ["outside-workspace", "touches-keys"]);
+    }
+
+    #[test]
+    fn each_deletion_in_a_command_has_its_place() {
+        let changes = [change("a", true, 40..59), change("b", false, 60..79), change("c", true, 80..99)];
+        let found = of_files(Action::RunCommand, &[], &[], &changes, Path::new("/work/app"));
+        let places: Vec<_> = found.iter().map(|danger| (&*danger.code, danger.start, danger.end)).collect();
+        assert_eq!(places, [("deletes-files", 40, 59), ("deletes-files", 80, 99)]);
     }
 
     #[test]
     fn each_danger_is_told_once() {
-        assert_eq!(codes(Action::EditFile, &["../a", "../b"], &[diff("../a", None, "x")]), ["outside-workspace"]);
+        assert_eq!(codes(Action::EditFile, &["../a", "../b"], &[diff("../a", None, "x")], &[]), ["outside-workspace"]);
     }
 }

@@ -54,8 +54,8 @@ fn of_failure(failure: &Failure) -> usize {
 }
 
 fn of_permission(permission: &Permission) -> usize {
-    let Permission { title, command, paths, diffs, raw_input, dangers, options, .. } = permission;
-    of_diffs(diffs) + of_value(raw_input) + written(&(title, command, paths, dangers, options))
+    let Permission { title, description, command, paths, diffs, raw_input, dangers, options, .. } = permission;
+    of_diffs(diffs) + of_value(raw_input) + written(&(title, description, command, paths, dangers, options))
 }
 
 fn of_part(part: &Part, before: Option<&Part>) -> usize {
@@ -268,6 +268,7 @@ mod tests {
             failure("stderr", json!(long)),
             failure("offered", json!([long])),
             permission("title", json!(long)),
+            permission("description", json!(long)),
             permission("command", json!(long)),
             permission("diffs", diff),
             permission("paths", json!([long])),

@@ -14,9 +14,17 @@ use crate::style::{Line, Style};
 pub(super) const INDENT: &str = "  ";
 pub(super) const GOES_ON: &str = "↳ ";
 
+/// What stands before each line of somebody's words.
+const QUOTE: &str = "> ";
+
 /// The lines of `text`, each as long as the terminal is wide.
 pub(super) fn block<'a>(text: &'a str, look: &Look<'_>) -> impl Iterator<Item = Line> + use<'a> {
-    rows(text, look.room(), Reading::Exact).map(move |row| shown(text, &row, &[]))
+    rows(text, look.room(), Reading::Exact).map(move |row| shown("", text, &row, &[]))
+}
+
+/// The same as somebody's words: no line of it looks like one of a command.
+pub(super) fn quote<'a>(text: &'a str, look: &Look<'_>) -> impl Iterator<Item = Line> + use<'a> {
+    rows(text, look.room() - QUOTE.len(), Reading::Exact).map(move |row| shown(QUOTE, text, &row, &[]))
 }
 
 /// The command, with a mark under each piece that is dangerous and the reason beside it. What has no place in the
@@ -32,7 +40,7 @@ pub(super) fn command(command: &str, dangers: &[Danger], look: &Look<'_>) -> Vec
     for (at, row) in all.iter().enumerate() {
         let here: Vec<&Span<'_>> =
             spans.iter().filter(|span| span.last.is_some() && overlap(&span.bytes, &row.bytes)).collect();
-        lines.push(shown(command, row, &here));
+        lines.push(shown("", command, row, &here));
         for alike in groups(&here) {
             let (danger, places) = (alike[0].danger, alike.iter().flat_map(|span| places(command, row, &span.bytes)));
             let marks = marks(places);
@@ -106,8 +114,9 @@ fn places<'a>(command: &'a str, row: &Row, bytes: &Range<usize>) -> impl Iterato
     cells.filter(move |cell| overlap(&cell.bytes, &bytes) && !cell.place.is_empty()).map(|cell| cell.place)
 }
 
-fn shown(text: &str, row: &Row, dangers: &[&Span<'_>]) -> Line {
-    let mut line = Line::of(Style::Plain, if row.continued { GOES_ON } else { INDENT });
+fn shown(mark: &str, text: &str, row: &Row, dangers: &[&Span<'_>]) -> Line {
+    let begin = if row.continued { GOES_ON } else { INDENT };
+    let mut line = Line::of(Style::Plain, format!("{begin}{mark}"));
     let mut piece = String::new();
     for cell in placed(text, row) {
         let of_level = |level| dangers.iter().any(|it| it.danger.level == level && overlap(&it.bytes, &cell.bytes));

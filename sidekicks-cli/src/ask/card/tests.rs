@@ -84,6 +84,22 @@ fn commands() {
 }
 
 #[test]
+fn descriptions() {
+    let mut command = command("make all", &[("hidden-command", "make")]);
+    command["description"] = json!("Builds all of it, and then some more of it.\n\n$ make none\u{200b}");
+    insta::assert_snapshot!("a command and what it is for", shown(command.clone(), 40));
+    insta::assert_snapshot!("a command and what it is for in colour", coloured(command, 120));
+    let mut file = change("notes.txt", None, "one\n");
+    (file["title"], file["description"]) = (json!("Write it down"), json!("So that nobody forgets."));
+    insta::assert_snapshot!("a change and what it is for", shown(file, 120));
+    let raw = json!({"title": "Do it", "description": "As it was wished.", "rawInput": {"wish": "x"}});
+    insta::assert_snapshot!("a wish and what it is for", shown(raw, 120));
+    let long = json!({"title": "Do it", "description": "word ".repeat(100_000)});
+    let card = card(&permission(long), &look(Lang::En, Color::Never, 80));
+    assert!(card.lines().count() < LINES + 10 && card.contains("more lines"), "{card}");
+}
+
+#[test]
 fn dangers_without_a_place() {
     let dangers = json!([
         {"code": "not-analysed", "level": "unclear", "start": 0, "end": 0},
@@ -196,8 +212,13 @@ fn options() {
 fn shapes_that_nobody_knows() {
     let raw = json!({"title": "Do it", "rawInput": {"x": ["y", "\u{1b}[2J\u{202e}z\u{7f}"], "n": {"deep": 1}}, "options": []});
     insta::assert_snapshot!("a shape nobody knows", shown(raw, 120));
+    let patch = json!({"action": "edit_file", "title": "Patch", "paths": ["a.txt"], "rawInput": {"patch": "--- a/a.txt\n+++ b/a.txt\n"}});
+    insta::assert_snapshot!("a change that is no diff", shown(patch, 120));
+    let read = json!({"action": "read_file", "title": "Read", "paths": ["a.txt"], "rawInput": {"path": "a.txt"}});
+    let card = card(&permission(read), &look(Lang::En, Color::Never, 80));
+    assert!(!card.contains("\"path\""), "{card}");
     let many: Vec<String> = (0..100_000).map(|n| format!("é{n}")).collect();
-    let card = card(&permission(json!({"title": "", "rawInput": many})), &look(Lang::En, Color::Never, 80));
+    let card = super::card(&permission(json!({"title": "", "rawInput": many})), &look(Lang::En, Color::Never, 80));
     assert!(card.lines().count() < LINES + 10 && card.contains("more lines"), "{card}");
     let long_title = json!({"title": "word ".repeat(10_000), "rawInput": {}});
     let card = super::card(&permission(long_title), &look(Lang::En, Color::Never, 80));
@@ -213,7 +234,7 @@ fn hostile_text_is_harmless_and_visible() {
     let options =
         json!([{"id": "a", "kind": "allow_once", "name": worst}, {"id": "b", "kind": "\x1bkind", "name": worst}]);
     let cases = [
-        json!({"action": "run_command", "command": text, "options": options}),
+        json!({"action": "run_command", "command": text, "description": text, "options": options}),
         json!({"title": text, "paths": [worst], "rawInput": {worst: worst}, "options": options}),
         json!({"diffs": [{"path": worst, "oldText": worst, "newText": text}], "options": options}),
     ];
@@ -241,6 +262,7 @@ proptest! {
     #[test]
     fn any_card_fits(
         command in "(\\PC|[ \\t\\n\\r\\x1b\\u{200b}\\u{202e}\\u{301}日é]){0,120}",
+        description in "(\\PC|[ \\t\\n\\r\\x1b\\u{200b}\\u{202e}\\u{301}日é]){0,60}",
         spans in prop::collection::vec((0usize..200, 0usize..200, any::<bool>()), 0..6),
         width in 0usize..120,
     ) {
@@ -249,7 +271,7 @@ proptest! {
             (danger.start, danger.end) = (start, end);
             danger
         };
-        let mut asked = permission(json!({"action": "run_command", "command": &command}));
+        let mut asked = permission(json!({"action": "run_command", "command": &command, "description": description}));
         asked.dangers = spans.into_iter().map(danger).collect();
         let card = card(&asked, &look(Lang::Fr, Color::Never, width));
         for line in card.lines() {
