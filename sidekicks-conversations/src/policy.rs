@@ -259,7 +259,7 @@ mod tests {
         let mut permission = Permission::new("p1", "a".into(), "T");
         permission.action = action;
         permission.paths = paths.iter().map(|&path| path.to_owned()).collect();
-        permission.dangers = of_files(action, &permission.paths, &[], Path::new("/work"));
+        permission.dangers = of_files(action, &permission.paths, &[], &[], Path::new("/work"));
         permission
     }
 

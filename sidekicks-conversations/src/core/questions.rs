@@ -120,7 +120,10 @@ impl Core {
         let (policy, rules) = self.rules();
         let next = self.common.options.decider.is_some().then(|| self.number());
         let Question { permission, cwd, step, .. } = &mut self.questions[at];
-        Arc::make_mut(permission).dangers.splice(..0, analysis.dangers);
+        let dangers = &mut Arc::make_mut(permission).dangers;
+        dangers.splice(..0, analysis.dangers);
+        // As they stand in the command; behind them what stands elsewhere.
+        dangers.sort_by_key(|danger| (danger.end == 0, danger.start));
         let case = Case { permission, commands: analysis.commands.as_deref(), cwd };
         let (decide, rule) = policy::decide(policy, &rules, &case);
         let reply = match decide {
