@@ -43,7 +43,7 @@ pub struct Permission {
     /// own words, in the title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The files that are concerned.
+    /// The files that are concerned, each once, as the agent writes them.
     pub paths: Vec<String>,
     /// The changes that are to be made.
     pub diffs: Arc<[Diff]>,
@@ -235,7 +235,9 @@ impl Permission {
             None if action == Action::RunCommand => vec![Danger::not_analysed()],
             _ => Vec::new(),
         };
-        let paths = tool::paths(&part, &changes);
+        let mut paths = tool::paths(&part, &changes);
+        let mut known = HashSet::new();
+        paths.retain(|path| known.insert(danger::resolved(cwd, Path::new(path)))); // Some tell one in several ways.
         dangers.extend(danger::of_files(action, &paths, &part.diffs, &changes, cwd));
         let description = tool::description(&part, call, is_input, command.as_deref());
         Self {

@@ -160,6 +160,16 @@ async fn what_a_change_of_files_may_destroy_is_flagged() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_file_is_told_once_in_however_many_ways_it_is_written() {
+    // As kimi-cli does. The agent works in /work.
+    let content = json!([{"type": "diff", "path": "/work/a", "oldText": null, "newText": "x"}]);
+    let input = json!({"path": "a", "paths": ["./a", "sub/../a", "b", "/work/b"]});
+    let call = json!({"toolCallId": "t", "title": "T", "rawInput": input, "content": content});
+    let (permission, _) = asked(vec![], call, yes_or_no()).await;
+    assert_eq!(permission.paths, ["/work/a", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_command_is_shown_whatever_the_agent_calls_the_tool() {
     for kind in ["read", "search", "think", "edit"] {
         let input = json!({"command": ["bash", "-lc", "rm -rf ~"]});
