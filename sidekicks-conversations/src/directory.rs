@@ -10,7 +10,8 @@ use sidekicks_acp::{AgentName, Connector};
 
 use crate::policy::{Policy, Rule};
 
-/// Where conversations find their agents. Asked at each turn, so that a change takes effect at the next one.
+/// Where conversations find their agents. Asked at each turn and each question, so that a change takes effect at the next
+/// one.
 ///
 /// Where the folder or the tool servers changed, that turn is in a new session, and the conversation says so
 /// (`agent-restarted`). Another mode or model is set before the turn. Of an agent that is there no more what was said can

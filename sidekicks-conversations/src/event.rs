@@ -202,7 +202,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
 pub enum Outcome {
     /// An option was chosen.
     Selected,
-    /// Nobody answered, because the turn is over or the agent took the question back.
+    /// No option was chosen: the turn is over, the agent took the question back, or none of its options refuses.
     Cancelled,
 }
 
