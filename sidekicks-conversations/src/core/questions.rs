@@ -17,8 +17,9 @@ use crate::id::PermissionId;
 use crate::permission::Permission;
 use crate::policy::{self, Case, Decide, Policy, Rule};
 
-/// Up to so many bytes a command is looked into at once, which takes less than a millisecond as a rule.
-const SHORT: usize = 4 * 1024;
+/// Up to so many bytes a command is looked into at once, while the conversation is locked: that takes far less than a
+/// millisecond as a rule, and some where somebody made it to be slow.
+const SHORT: usize = 1024;
 
 /// A question that is not settled.
 pub(super) struct Question {
