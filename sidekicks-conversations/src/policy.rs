@@ -52,7 +52,7 @@ pub enum Decide {
 ///
 /// A doubt is never in favour of the agent. A rule that *allows* fits only what it covers entirely: every command of the
 /// line, every path. One that *asks* or *denies* fits where one command or one path does; and where that cannot be told,
-/// because a command is hidden or none of the paths is known, somebody is asked.
+/// because a command is hidden or none of the paths is known, somebody is asked, unless what comes after it denies.
 ///
 /// In JSON: `{"decide": "allow", "command": "git log *"}`. A key that does not exist is an error: without what it was meant
 /// to say the rule would fit more.
@@ -148,22 +148,33 @@ enum Fits {
 
 /// What these rules and this policy decide, and by which rule.
 pub(crate) fn decide<'a>(policy: Policy, rules: &'a [Rule], case: &Case<'_>) -> (Decide, Option<&'a Rule>) {
+    let mut doubt = None;
+    let mut decided = None;
     for rule in rules {
         match (rule.decide, case.fits(rule)) {
-            (_, Fits::No) | (Decide::Allow, Fits::Perhaps) => {}
-            (Decide::Allow, Fits::Yes) if case.is_flagged() => return (Decide::Ask, Some(rule)),
-            (decide, Fits::Yes) => return (decide, Some(rule)),
-            (_, Fits::Perhaps) => return (Decide::Ask, Some(rule)),
+            (_, Fits::No) | (Decide::Allow, Fits::Perhaps) => continue,
+            (_, Fits::Perhaps) => {
+                doubt = doubt.or(Some(rule));
+                continue;
+            }
+            (Decide::Allow, Fits::Yes) if case.is_flagged() => decided = Some((Decide::Ask, Some(rule))),
+            (decide, Fits::Yes) => decided = Some((decide, Some(rule))),
         }
+        break;
     }
-    let decide = match policy {
+    let by_policy = || match policy {
         Policy::Ask => Decide::Ask,
         Policy::AllowReads if case.only_reads() => Decide::Allow,
         Policy::AllowReads => Decide::Ask,
         Policy::AllowAll => Decide::Allow,
         Policy::DenyAll => Decide::Deny,
     };
-    (decide, None)
+    let (decide, rule) = decided.unwrap_or_else(|| (by_policy(), None));
+    match doubt {
+        // What is refused either way needs nobody.
+        Some(doubt) if decide != Decide::Deny => (Decide::Ask, Some(doubt)),
+        _ => (decide, rule),
+    }
 }
 
 impl Case<'_> {
@@ -352,6 +363,17 @@ mod tests {
             let shown = format!("{:?} {:?}", permission.action, permission.paths);
             assert_eq!(decided(Policy::AllowAll, &rules, permission), (decide, rule), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_doubt_takes_no_denial_away() {
+        let first = Rule::new(Decide::Deny).path("**/.env");
+        let unknown = on(Action::ReadFile, &[]);
+        let reads = |decide| Rule::new(decide).action(Action::ReadFile);
+        let by = |policy, rules: &[Rule]| decided(policy, rules, unknown.clone());
+        assert_eq!(by(Policy::DenyAll, std::slice::from_ref(&first)), (Decide::Deny, None));
+        assert_eq!(by(Policy::Ask, &[first.clone(), reads(Decide::Deny)]), (Decide::Deny, Some(1)));
+        assert_eq!(by(Policy::DenyAll, &[first, reads(Decide::Allow)]), (Decide::Ask, Some(0)));
     }
 
     #[test]
