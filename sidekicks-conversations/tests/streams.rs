@@ -283,7 +283,7 @@ async fn what_comes_after_the_end_of_a_turn() {
 fn the_examples_in_the_documentation_are_events() {
     let docs = include_str!("../src/lib.rs");
     let examples: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("//! {\"event\"")).collect();
-    assert_eq!(examples.len(), 11);
+    assert_eq!(examples.len(), 13);
     for example in examples {
         let written: Value = serde_json::from_str(&format!("{{\"event\"{example}")).unwrap();
         let event: Event = serde_json::from_value(written.clone()).unwrap();
