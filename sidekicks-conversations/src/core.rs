@@ -120,7 +120,7 @@ enum Stage {
 }
 
 /// Names something that is waited for, or a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Number(u64);
 
 /// Something that the task is to wait for, for as long as it is wanted.

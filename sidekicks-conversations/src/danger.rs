@@ -52,8 +52,9 @@ impl Analysis {
 /// [`written`](Self::written): only that has all of it. What forbids it had better match either, since a shell takes
 /// `\git 'push'` for `git push`.
 ///
-/// It may be less than a command: variables that are set (`PATH=/tmp`, and `for PATH` of a loop over a name in capitals),
-/// or a file that is written by all that stands between brackets (`> log`).
+/// It may be less than a command: variables that are set (`PATH=/tmp`, and `for PATH` of a loop over a name in capitals or
+/// over code), a file that is written by all that stands between brackets (`> log`), a function (`f()`), and a test or a sum
+/// in which something is evaluated once more (`[[ $x -eq 0 ]]`, `(( x ))`).
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Simple {
     /// As it is written, with its assignments and redirects, with one blank between two of its parts. Of a here-document
@@ -62,9 +63,16 @@ pub(crate) struct Simple {
     /// Its words alone, without quotes, with one blank between two; a word that a shell changes in any other way is as it
     /// is written. The program keeps its folder. Empty where there are no words.
     pub(crate) plain: String,
+    /// The same with the program's name alone, and of Git without the options before its verb.
+    pub(crate) bare: String,
+    /// The same with [`UNKNOWN`] for each word that a shell puts something in place of, where there is one.
+    pub(crate) guessed: Option<String>,
     /// It appends to a file, which destroys nothing. (Where it writes over one, that is flagged.)
     pub(crate) appends: bool,
 }
+
+/// Stands for any text.
+pub(crate) const UNKNOWN: char = '\0';
 
 /// Reads `command` as a POSIX shell or bash would.
 #[cfg(feature = "dangers")]
@@ -129,11 +137,11 @@ mod tests {
             ("find . -exec wc -l {} +", &["find . -exec wc -l {} +", "wc -l {}"]),
             ("ls | xargs wc -l", &["ls", "xargs wc -l", "wc -l ${_}"]),
             ("parallel wc ::: a b", &["parallel wc ::: a b", "wc ${_}"]),
-            ("if a; then b; fi; f() { c; }", &["a", "b", "c"]),
+            ("if a; then b; fi; f() { c; }", &["a", "b", "f()", "c"]),
             ("echo ls | sh", &["echo ls", "ls", "sh"]),
             (
                 "[[ -n $(a) ]] && (( $(b) )) && echo ${x:-$(c)} $(( $(d) ))",
-                &["a", "b", "echo ${x:-$(c)} $(( $(d) ))", "c", "d"],
+                &["a", "(( $(b) ))", "b", "echo ${x:-$(c)} $(( $(d) ))", "c", "d"],
             ),
             ("for x in $(a); do case $(b) in $(c)) d; esac; done", &["a", "b", "c", "d"]),
             ("git -c alias.x='!ls -l' x", &["git -c alias.x='!ls -l' x", "ls -l"]),
@@ -157,6 +165,13 @@ mod tests {
             ("(ls) > /dev/null 2>&1", &["ls"]),
             ("while a; do b; done > f", &["a", "b", "> f"]),
             ("for PATH in /x; do ls; done", &["for PATH", "ls"]),
+            // A number or a variable may have a subscript, and that a command.
+            ("[[ 'a[$(b)]' -eq 0 ]]; ls", &["[[ 'a[$(b)]' -eq 0 ]]", "ls"]),
+            ("[[ -v 'a[$(b)]' ]]; ls", &["[[ -v 'a[$(b)]' ]]", "ls"]),
+            ("((PATH=1)); ls", &["((PATH=1))", "ls"]),
+            ("for x in 'a[$(b)]'; do ls $((x)); done", &["for x", "ls $((x))"]),
+            ("select x in \\$\\(b\\); do ls ${x@P}; done", &["for x", "ls ${x@P}"]),
+            ("ls() { ls $(($1)); }; ls 'a[$(b)]'", &["ls()", "ls $(($1))", "ls 'a[$(b)]'"]),
             ("for f in *; do ls \"$f\"; done", &["ls \"$f\""]),
         ];
         for (command, written) in expected {
@@ -187,6 +202,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_command_is_bare_without_its_folder_and_what_is_not_known_is_a_mark() {
+        let expected: &[(&str, &str, Option<&str>)] = &[
+            ("/usr/bin/git -C a --no-pager 'push' x", "git push x", None),
+            ("git --git-dir a/.git", "git", None),
+            ("/bin/'ls' \"$x\" -l *", "ls \"$x\" -l *", Some("ls \0 -l \0")),
+            ("git -c a=$x push", "git push", Some("git push")),
+            ("A=1", "", None),
+        ];
+        for (command, bare, guessed) in expected {
+            let found = analyse(command).commands.and_then(|it| it.into_iter().next());
+            let found = found.as_ref().map(|it| (&*it.bare, it.guessed.as_deref()));
+            assert_eq!(found, Some((*bare, *guessed)), "{command}");
+        }
+    }
+
     fn owned(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|&text| text.to_owned()).collect()
     }
@@ -203,6 +234,8 @@ mod tests {
             ("sudo tee -a log", &[false, false]),
             ("make <> log", &[true]),
             ("make 1<> log", &[true]),
+            ("make >> /dev/fd/2", &[false]),
+            ("make >> /dev/fd/../../../a", &[true]),
         ] {
             assert_eq!(appends(command), expected, "{command}");
         }

@@ -2,7 +2,7 @@
 
 mod glob;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -52,7 +52,7 @@ pub enum Decide {
 ///
 /// A doubt is never in favour of the agent. A rule that *allows* fits only what it covers entirely: every command of the
 /// line, every path. One that *asks* or *denies* fits where one command or one path does; and where that cannot be told,
-/// because a command is hidden or none of the paths is known, somebody is asked.
+/// because a command is hidden or none of the paths is known, somebody is asked, unless what comes after it denies.
 ///
 /// In JSON: `{"decide": "allow", "command": "git log *"}`. A key that does not exist is an error: without what it was meant
 /// to say the rule would fit more.
@@ -73,12 +73,13 @@ pub struct Rule {
     /// The command line is read as a shell reads it, and each simple command is looked at by itself, with one blank between
     /// its words: of `cd a && sudo make` these are `cd a`, `sudo make` and `make`. To be allowed a command has to fit as it
     /// is written, with its quotes, what it sets (`A=1 make`) and where it writes; where it appends to a file, the pattern
-    /// has to have a `>` too. To be asked about, or denied, it is enough that it fits without all that, as `\git 'push'` fits
-    /// `git push`. Without the feature `dangers` no command is known well enough to be allowed.
+    /// has to have a `>>` too. To be asked about, or denied, it is enough that it fits without all that, as `\git 'push'`,
+    /// `/usr/bin/git push` and `git -C a push` fit `git push`; about `git $x` somebody is asked. Without the feature `dangers` no command is known well enough to be allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// It fits only [paths](Permission::paths) that this pattern stands for: `*` is any text in one name, `?` one character
     /// of it, and `**` any number of names. What does not begin with `/` or `~` is below the folder that the agent works in.
+    /// Whose home `~` is nobody knows: where a pattern or a path has it and the other may be there, somebody is asked.
     /// Links are not followed, and what a command touches is not known: such a rule allows no command, unless it has a
     /// pattern for that too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +124,7 @@ impl Rule {
 
 /// Reads the rule of an event: what a later version says of it beside is left out, since here it only tells what was.
 pub(crate) fn told<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Rule>, D::Error> {
-    let mut told = Map::deserialize(deserializer)?;
+    let Some(mut told) = Option::<Map<String, Value>>::deserialize(deserializer)? else { return Ok(None) };
     told.retain(|key, _| ["decide", "action", "command", "path"].contains(&key.as_str()));
     Rule::deserialize(Value::Object(told)).map(Some).map_err(D::Error::custom)
 }
@@ -147,22 +148,33 @@ enum Fits {
 
 /// What these rules and this policy decide, and by which rule.
 pub(crate) fn decide<'a>(policy: Policy, rules: &'a [Rule], case: &Case<'_>) -> (Decide, Option<&'a Rule>) {
+    let mut doubt = None;
+    let mut decided = None;
     for rule in rules {
         match (rule.decide, case.fits(rule)) {
-            (_, Fits::No) | (Decide::Allow, Fits::Perhaps) => {}
-            (Decide::Allow, Fits::Yes) if case.is_flagged() => return (Decide::Ask, Some(rule)),
-            (decide, Fits::Yes) => return (decide, Some(rule)),
-            (_, Fits::Perhaps) => return (Decide::Ask, Some(rule)),
+            (_, Fits::No) | (Decide::Allow, Fits::Perhaps) => continue,
+            (_, Fits::Perhaps) => {
+                doubt = doubt.or(Some(rule));
+                continue;
+            }
+            (Decide::Allow, Fits::Yes) if case.is_flagged() => decided = Some((Decide::Ask, Some(rule))),
+            (decide, Fits::Yes) => decided = Some((decide, Some(rule))),
         }
+        break;
     }
-    let decide = match policy {
+    let by_policy = || match policy {
         Policy::Ask => Decide::Ask,
         Policy::AllowReads if case.only_reads() => Decide::Allow,
         Policy::AllowReads => Decide::Ask,
         Policy::AllowAll => Decide::Allow,
         Policy::DenyAll => Decide::Deny,
     };
-    (decide, None)
+    let (decide, rule) = decided.unwrap_or_else(|| (by_policy(), None));
+    match doubt {
+        // What is refused either way needs nobody.
+        Some(doubt) if decide != Decide::Deny => (Decide::Ask, Some(doubt)),
+        _ => (decide, rule),
+    }
 }
 
 impl Case<'_> {
@@ -204,14 +216,21 @@ impl Case<'_> {
             let whole = self.permission.command.as_deref();
             return if !allows && whole.is_some_and(is) { Fits::Yes } else { Fits::Perhaps };
         };
+        // One that has `2>&1` says nothing of files.
+        let appends = pattern.contains(">>") || pattern.contains("<>");
         let fits = match allows {
             true => {
-                let is_allowed = |it: &Simple| is(&it.written) && (!it.appends || pattern.contains('>'));
+                let is_allowed = |it: &Simple| is(&it.written) && (!it.appends || appends);
                 !commands.is_empty() && commands.iter().all(is_allowed)
             }
-            false => commands.iter().any(|it| is(&it.written) || is(&it.plain)),
+            false => commands.iter().any(|it| is(&it.written) || is(&it.plain) || is(&it.bare)),
         };
-        if fits { Fits::Yes } else { Fits::No }
+        let may_be = |it: &Simple| it.guessed.as_ref().is_some_and(|guessed| glob::may_be_command(pattern, guessed));
+        match fits {
+            true => Fits::Yes,
+            false if !allows && commands.iter().any(may_be) => Fits::Perhaps,
+            false => Fits::No,
+        }
     }
 
     fn fits_path(&self, pattern: &str, allows: bool) -> Fits {
@@ -222,15 +241,27 @@ impl Case<'_> {
             true => !paths.is_empty() && paths.iter().all(|path| glob::is_path(&pattern, &whole(path))),
             // Some file systems do not tell upper from lower case.
             false => {
-                let folded = |path: &Path| path.to_string_lossy().to_ascii_lowercase();
+                let folded = |path: &Path| PathBuf::from(path.to_string_lossy().to_ascii_lowercase());
                 let pattern = folded(&pattern);
-                let is = |path: &String| glob::is_path(Path::new(&pattern), Path::new(&folded(&whole(path))));
-                paths.iter().any(is)
+                let of_all = |is: &dyn Fn(&Path) -> bool| paths.iter().any(|path| is(&folded(&whole(path))));
+                // Whoever is no shell takes a `~` for a name as any other.
+                let by_name =
+                    |path: &String| glob::is_path(&pattern, &folded(&resolved(Path::new("/"), &self.cwd.join(path))));
+                let fits = of_all(&|path| glob::is_path(&pattern, path)) || paths.iter().any(by_name);
+                if !fits && of_all(&|path| glob::may_be_path(&pattern, path)) {
+                    return Fits::Perhaps;
+                }
+                fits
             }
         };
         let files = matches!(
             action,
-            Action::EditFile | Action::DeleteFile | Action::MoveFile | Action::ReadFile | Action::Search
+            Action::EditFile
+                | Action::DeleteFile
+                | Action::MoveFile
+                | Action::ReadFile
+                | Action::Search
+                | Action::Other
         );
         match fits {
             true => Fits::Yes,
@@ -320,14 +351,45 @@ mod tests {
             (on(Action::EditFile, &["src/a", "src/.env"]), Decide::Deny, Some(0)),
             (on(Action::ReadFile, &["sub/.ENV"]), Decide::Deny, Some(0)),
             (on(Action::ReadFile, &["b"]), Decide::Allow, None),
+            (on(Action::ReadFile, &["~x/../.env"]), Decide::Deny, Some(0)),
+            (on(Action::ReadFile, &["~/.env"]), Decide::Deny, Some(0)),
             // Which file it is nobody knows.
             (on(Action::ReadFile, &[]), Decide::Ask, Some(0)),
+            (on(Action::Other, &[]), Decide::Ask, Some(0)),
             (on(Action::Fetch, &[]), Decide::Ask, Some(1)),
             (run("make"), Decide::Allow, None),
         ];
         for (permission, decide, rule) in table {
             let shown = format!("{:?} {:?}", permission.action, permission.paths);
             assert_eq!(decided(Policy::AllowAll, &rules, permission), (decide, rule), "{shown}");
+        }
+    }
+
+    #[test]
+    fn a_doubt_takes_no_denial_away() {
+        let first = Rule::new(Decide::Deny).path("**/.env");
+        let unknown = on(Action::ReadFile, &[]);
+        let reads = |decide| Rule::new(decide).action(Action::ReadFile);
+        let by = |policy, rules: &[Rule]| decided(policy, rules, unknown.clone());
+        assert_eq!(by(Policy::DenyAll, std::slice::from_ref(&first)), (Decide::Deny, None));
+        assert_eq!(by(Policy::Ask, &[first.clone(), reads(Decide::Deny)]), (Decide::Deny, Some(1)));
+        assert_eq!(by(Policy::DenyAll, &[first, reads(Decide::Allow)]), (Decide::Ask, Some(0)));
+    }
+
+    #[test]
+    fn whose_home_it_is_somebody_is_asked() {
+        let table = [
+            ("~/.ssh/**", "~/.ssh/id", Decide::Deny),
+            ("~/.ssh/**", "/home/me/.ssh/id", Decide::Ask),
+            ("/home/me/.ssh/**", "~/.ssh/id", Decide::Ask),
+            ("~/.ssh/**", "src/a", Decide::Allow),
+        ];
+        for (pattern, path, decide) in table {
+            let rules = [Rule::new(Decide::Deny).path(pattern)];
+            assert_eq!(decided(Policy::AllowAll, &rules, on(Action::ReadFile, &[path])).0, decide, "{pattern} {path}");
+            let rules = [Rule::new(Decide::Allow).path(pattern)];
+            let (allowed, _) = decided(Policy::Ask, &rules, on(Action::ReadFile, &[path]));
+            assert_eq!(allowed == Decide::Allow, decide == Decide::Deny, "{pattern} {path}");
         }
     }
 
@@ -361,7 +423,21 @@ mod tests {
             ("echo *", "echo a >> .bashrc", Ask, Deny),
             ("echo * >> *", "echo a >> log", Allow, Deny),
             ("make *", "make 2>&1 > /dev/null", Allow, Deny),
+            ("cargo * 2>&1", "cargo test >> .bashrc 2>&1", Ask, Deny),
+            ("cargo * >> log 2>&1", "cargo test >> log 2>&1", Allow, Deny),
+            ("git push *", "/usr/bin/git push", Ask, Deny),
+            ("git push *", "git -C a --no-pager push -f", Ask, Deny),
+            // A word that becomes another one may be any.
+            ("git push *", "for x in push; do git $x; done", Ask, Ask),
+            ("git push *", "f() { git \"$@\"; }; f push", Ask, Ask),
+            ("git push *", "git pus{h,}", Ask, Ask),
+            ("git push *", "echo push | xargs git", Ask, Ask),
+            ("git push *", "git commit -m \"$x\"", Ask, Allow),
+            // It runs another command than those that are named.
+            ("cargo *", "[[ 'a[$(id)]' -eq 0 ]]; cargo build", Ask, Deny),
+            ("cargo *", "for x in 'a[$(id)]'; do cargo $((x)); done", Ask, Deny),
             // What is flagged.
+            ("cargo *", "cargo build > /dev/fd/../../../a", Ask, Deny),
             ("rm *", "rm a", Ask, Deny),
             ("echo *", "echo a > b", Ask, Deny),
             // What cannot be told.
@@ -397,7 +473,7 @@ mod tests {
         let mut touch = run("touch a");
         touch.paths = vec!["a".to_owned()];
         let by_path = Rule::new(Decide::Allow).path("**");
-        assert_eq!(decided(Policy::Ask, &[by_path.clone()], touch.clone()), (Decide::Ask, None));
+        assert_eq!(decided(Policy::Ask, std::slice::from_ref(&by_path), touch.clone()), (Decide::Ask, None));
         assert_eq!(decided(Policy::Ask, &[by_path.command("touch *")], touch.clone()), (Decide::Allow, Some(0)));
         assert_eq!(decided(Policy::AllowAll, &[Rule::new(Decide::Deny).path("a")], touch), (Decide::Deny, Some(0)));
     }

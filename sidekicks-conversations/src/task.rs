@@ -1,5 +1,6 @@
 //! The task of a conversation: it waits for the agent on behalf of the core.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -131,9 +132,12 @@ struct Job {
 impl Jobs {
     /// Gives up what is not wanted any more, and begins what is wanted anew.
     fn keep(&mut self, wants: Vec<(Number, Want)>, begin: impl Fn(Number, Want) -> Job) {
-        self.0.retain(|job| wants.iter().any(|(wanted, _)| *wanted == job.number));
+        // An agent may ask thousands of questions, and this is done at each of its words.
+        let wanted: HashSet<Number> = wants.iter().map(|(number, _)| *number).collect();
+        self.0.retain(|job| wanted.contains(&job.number));
+        let begun: HashSet<Number> = self.0.iter().map(|job| job.number).collect();
         for (number, want) in wants {
-            if !self.0.iter().any(|job| job.number == number) {
+            if !begun.contains(&number) {
                 self.0.push(begin(number, want));
             }
         }

@@ -68,7 +68,7 @@ fn said(talk: &Talk) -> String {
     answer
         .parts
         .iter()
-        .map(|part| common::part_word(part))
+        .map(common::part_word)
         .filter_map(|word| Some(word.strip_prefix("text ")?.trim().to_owned()))
         .collect()
 }
@@ -427,4 +427,41 @@ async fn a_long_command_is_looked_into_beside_and_asked_in_its_turn() {
     talk.with.answer(&first.id, "no").unwrap();
     talk.idle().await;
     assert_eq!(said(&talk), "no yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_rule_refuses_no_code_allows() {
+    let offered: &[(&str, &str)] = &[("yes", "allow_once"), ("no", "reject_once"), ("skip", "reject_once")];
+    let rules = [Rule::new(Decide::Deny).path("a")];
+    let options = options().decider(|_: Arc<Permission>| async { Decision::Allow });
+    let mut talk = talk(vec![read("t")], offered, |profile| profile.rules(rules), options);
+    talk.with.send("Go").unwrap();
+    let permission = talk.asked().await;
+    talk.with.answer(&permission.id, "no").unwrap();
+    talk.idle().await;
+    assert_eq!(told(&mut talk).await, ["p3 asks: Read a", "p3 selected no by user"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_id_that_two_options_share_is_no_answer() {
+    type Offered = &'static [(&'static str, &'static str)];
+    let table: [(Policy, Offered); 2] = [
+        (Policy::AllowAll, &[("x", "allow_once"), ("x", "allow_always"), ("no", "reject_once")]),
+        (Policy::DenyAll, &[("x", "allow_always"), ("x", "reject_once"), ("no", "reject_always")]),
+    ];
+    for (policy, offered) in table {
+        let mut talk = talk(vec![run("t", "ls")], offered, |profile| profile.policy(policy), options());
+        talk.with.send("Go").unwrap();
+        let permission = talk.asked().await;
+        talk.with.answer(&permission.id, "no").unwrap();
+        talk.idle().await;
+        assert_eq!(told(&mut talk).await, ["p3 asks: ls", "p3 selected no by user"], "{policy:?}");
+    }
+}
+
+#[test]
+fn a_rule_that_is_null_is_none() {
+    let event = json!({"event": "permission:resolved", "payload":
+        {"id": "p1", "agent": "a", "outcome": "cancelled", "by": "stop", "rule": null, "policy": null, "option": null}});
+    assert!(serde_json::from_value::<Event>(event).is_ok());
 }

@@ -38,7 +38,7 @@ async fn decide(permission: Arc<Permission>) -> Decision {
 async fn work(agent: SingleAgent, prompt: String, rules: Vec<Rule>) -> Outcome {
     let name = AgentName::from("agent");
     let profile = AgentProfile::new(agent, std::env::current_dir()?).rules(rules);
-    // A rule may want a person to be asked, who is not there.
+    // Where an agent offers no answer, or two, that allows or refuses once, a person would be asked, who is not there.
     let options = Options::default().decider(decide).permission_timeout(Duration::from_secs(1));
     let conversations = Conversations::new(HashMap::from([(name.clone(), profile)]), options);
     let conversation = conversations.with(&name).ok_or("the directory knows it")?;

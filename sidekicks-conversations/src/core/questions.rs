@@ -14,7 +14,7 @@ use crate::decider::Decision;
 use crate::error::AnswerError;
 use crate::event::{Event, Outcome, ResolvedBy};
 use crate::id::PermissionId;
-use crate::permission::Permission;
+use crate::permission::{Choice, Permission};
 use crate::policy::{self, Case, Decide, Policy, Rule};
 
 /// Up to so many bytes a command is looked into at once, while the conversation is locked: that takes far less than a
@@ -135,7 +135,8 @@ impl Core {
         match reply {
             Some(reply) => self.settle(at, reply, rule.cloned().map_or(Settler::Policy(policy), Settler::Rule)),
             None => {
-                *step = next.map_or(Step::ToBeAsked, Step::Decided);
+                // What was refused no code may allow, because the agent offers two answers to refuse with.
+                *step = next.filter(|_| decide != Decide::Deny).map_or(Step::ToBeAsked, Step::Decided);
                 self.minded();
             }
         }
@@ -263,15 +264,21 @@ impl Core {
     }
 }
 
+/// The one answer of this kind. One whose id another option has too may be taken for that.
+fn only<'a>(permission: &'a Permission, kind: &str) -> Option<&'a Choice> {
+    let is_shared = |id: &str| permission.options.iter().filter(|option| option.id == id).count() > 1;
+    permission.option(kind).filter(|option| !is_shared(&option.id))
+}
+
 /// The one answer that allows once; of several one may change more than this answer.
 fn allowing(permission: &Permission) -> Option<Reply> {
-    permission.option("allow_once").map(|option| Reply::Option(option.id.clone()))
+    only(permission, "allow_once").map(|option| Reply::Option(option.id.clone()))
 }
 
 /// The one answer that refuses once, "cancelled" where there is none; `None` where there are several.
 fn denying(permission: &Permission) -> Option<Reply> {
     let refuses = permission.options.iter().any(|option| option.kind == "reject_once");
-    match permission.option("reject_once") {
+    match only(permission, "reject_once") {
         Some(option) => Some(Reply::Option(option.id.clone())),
         None => (!refuses).then_some(Reply::Cancelled),
     }

@@ -6,6 +6,8 @@ mod files;
 mod git;
 mod sql;
 
+pub(super) use git::verb as git_verb;
+
 use super::reason::Found;
 use super::tree::Word;
 use super::walk::Stdin;

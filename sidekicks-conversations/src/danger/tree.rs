@@ -51,7 +51,9 @@ impl Word {
     pub(super) fn keeps(&self) -> bool {
         let text = self.text();
         let passing = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
-        !self.process && !passing.contains(&text) && !text.starts_with("/dev/fd/")
+        // `/dev/fd/../../..` leads to every file.
+        let descriptor = text.strip_prefix("/dev/fd/").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_digit()));
+        !self.process && !passing.contains(&text) && !descriptor
     }
 
     /// With a hole for each `mark`.

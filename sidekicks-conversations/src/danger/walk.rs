@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use crate::permission::Danger;
 
-use super::Simple;
 use super::output;
 use super::parse::{self, MAX_LEN, Refused};
 use super::reason::{Found, Reason, told};
@@ -15,6 +14,7 @@ use super::rules;
 use super::text::{Span, Text};
 use super::tree::{Input, Piece, Redirect, Step, Word, Writes};
 use super::wrap;
+use super::{Simple, UNKNOWN};
 
 /// So often may code stand in code.
 const MAX_DEPTH: usize = 10;
@@ -153,7 +153,16 @@ impl Walk {
 
 fn simple(written: String, words: &[Word], appends: bool) -> Simple {
     let plain: Vec<&str> = words.iter().map(Word::plain).collect();
-    Simple { written, plain: plain.join(" "), appends }
+    let name = wrap::name(words);
+    // `git -C x push` pushes.
+    let from = if name == "git" { rules::git_verb(words) } else { 1 };
+    let rest = || words.get(from..).unwrap_or_default().iter();
+    let bare: Vec<&str> = std::iter::once(name).chain(rest().map(Word::plain)).collect();
+    let mark = |word: &Word| if word.hidden { UNKNOWN.to_string() } else { word.text().to_owned() };
+    let unknown = words.iter().any(|word| word.hidden);
+    let guessed =
+        unknown.then(|| std::iter::once(name.to_owned()).chain(rest().map(mark)).collect::<Vec<_>>().join(" "));
+    Simple { written, plain: plain.join(" "), bare: bare.join(" "), guessed, appends }
 }
 
 /// What a step reads; `whole` is what all of them read.

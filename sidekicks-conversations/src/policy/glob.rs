@@ -3,11 +3,43 @@
 
 use std::path::{Component, Path};
 
+use crate::danger::UNKNOWN;
+
 /// Whether `pattern` stands for the whole command. `*` is any text, also of several lines; `?` is one character. Where the
 /// pattern ends in a blank and `*`, the command may also end before that blank.
 pub(super) fn is_command(pattern: &str, command: &str) -> bool {
     let is = |pattern: &str| is_text(pattern, command);
     is(pattern) || pattern.strip_suffix(" *").is_some_and(is)
+}
+
+/// Whether `pattern` stands for something that `text` may become, where each [`UNKNOWN`] of it becomes any text.
+pub(super) fn may_be_command(pattern: &str, text: &str) -> bool {
+    let may = |pattern: &str| meet(pattern, text);
+    may(pattern) || pattern.strip_suffix(" *").is_some_and(may)
+}
+
+/// From the end on: whether what is left of both stands for something in common, for each place in `text`.
+fn meet(pattern: &str, text: &str) -> bool {
+    let literal = |&(part, letter): &(char, char)| !matches!(part, '*' | '?') && letter != UNKNOWN;
+    if pattern.chars().zip(text.chars()).take_while(literal).any(|(part, letter)| part != letter) {
+        return false;
+    }
+    let text: Vec<char> = text.chars().collect();
+    let mut after: Vec<bool> =
+        text.iter().rev().scan(true, |may, &it| Some(std::mem::replace(may, *may && it == UNKNOWN))).collect();
+    after.push(text.iter().all(|&it| it == UNKNOWN));
+    after.reverse();
+    for part in pattern.chars().rev() {
+        let mut row = vec![part == '*' && after[text.len()]; text.len() + 1];
+        for (at, &letter) in text.iter().enumerate().rev() {
+            row[at] = match (part, letter) {
+                ('*', _) | (_, UNKNOWN) => after[at] || row[at + 1],
+                _ => (part == '?' || part == letter) && after[at + 1],
+            };
+        }
+        after = row;
+    }
+    after[0]
 }
 
 /// Whether `pattern` stands for the whole path; both have neither `.` nor `..`. `*` and `?` stay inside a name; `**` as a
@@ -17,7 +49,31 @@ pub(super) fn is_path(pattern: &Path, path: &Path) -> bool {
     stands_for(&pattern, &path, |name| name == "**", |pattern, name| is_text(pattern, name))
 }
 
+/// Whether `pattern` may stand for the path, where one of them is below a home and the other is below `/`.
+pub(super) fn may_be_path(pattern: &Path, path: &Path) -> bool {
+    match (below_home(pattern), below_home(path)) {
+        (Some(pattern), None) => is_path(&Path::new("/**").join(pattern), path),
+        // Any beginning of the pattern may be that home.
+        (None, Some(path)) => {
+            let mut rest = pattern.components();
+            std::iter::from_fn(|| rest.next().map(|_| is_path(rest.as_path(), path))).any(|is| is)
+        }
+        _ => false,
+    }
+}
+
+fn below_home(path: &Path) -> Option<&Path> {
+    let mut rest = path.components();
+    rest.next().filter(|home| home.as_os_str().to_string_lossy().starts_with('~'))?;
+    Some(rest.as_path())
+}
+
 fn is_text(pattern: &str, text: &str) -> bool {
+    // Most patterns fit nothing of a line of thousands of commands, and this takes no memory.
+    let literal = pattern.split(['*', '?']).next().unwrap_or_default();
+    if !text.starts_with(literal) {
+        return false;
+    }
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     stands_for(&pattern, &text, |&part| part == '*', |&part, &letter| part == '?' || part == letter)
 }
@@ -96,6 +152,39 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_a_home() {
+        let expected = [
+            ("~/.ssh/**", "/home/me/.ssh/id", true),
+            ("~/.ssh/**", "/home/me/ssh/id", false),
+            ("/home/me/.ssh/**", "~/.ssh/id", true),
+            ("/w/**/.env", "~/.env", true),
+            ("/w/src/*.rs", "~/lib/a", false),
+            // Both, or neither: it is or is not.
+            ("~/a", "~/a", false),
+            ("/w/a", "/a", false),
+        ];
+        for (pattern, path, may) in expected {
+            assert_eq!(may_be_path(Path::new(pattern), Path::new(path)), may, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_may_become() {
+        let expected = [
+            ("git push *", "git \0", true),
+            ("git push *", "git \0 x", true),
+            ("git push *", "git commit \0", false),
+            ("git push", "git pull\0", false),
+            ("rm *", "\0", true),
+            ("*secret*", "cat \0", true),
+            ("npm run ?", "npm run \0", true),
+        ];
+        for (pattern, command, may) in expected {
+            assert_eq!(may_be_command(pattern, command), may, "{pattern} {command:?}");
+        }
+    }
+
+    #[test]
     fn many_stars_take_no_time() {
         let (pattern, text) = ("a*".repeat(200) + "b", "a".repeat(20_000));
         assert!(!is_command(&pattern, &text));
@@ -113,6 +202,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_a_text_becomes_may_be_it(pattern in "[ab*?]{0,6}", text in "[ab\0]{0,5}", filling in "[ab]{0,3}") {
+            let becomes = text.replace('\0', &filling);
+            prop_assert!(meet(&pattern, &text) || !is_text(&pattern, &becomes), "{text:?} {becomes:?}");
+            if !text.contains('\0') {
+                prop_assert_eq!(meet(&pattern, &text), is_text(&pattern, &text));
+            }
+        }
+
         #[test]
         fn it_is_what_trying_everything_finds(pattern in "[ab*?]{0,8}", text in "[ab]{0,8}") {
             let (parts, letters): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());

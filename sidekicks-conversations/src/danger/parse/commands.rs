@@ -64,6 +64,9 @@ impl Lowering<'_> {
     fn compound(&mut self, command: &ast::Command, input: &Input) {
         match command {
             ast::Command::Function(function) => {
+                // What is called by this name from here on is another command.
+                let names: Vec<String> = function.static_names().map(|name| format!("{}()", name.as_str())).collect();
+                self.aside(function.span, names.join(" "));
                 self.statement(&function.body, input);
             }
             // Of zsh, which this is not.
@@ -92,16 +95,18 @@ impl Lowering<'_> {
                 it.else_branch.iter().for_each(|branch| self.sequence(branch, input));
             }
             Kind::For(it) => {
-                it.targets.iter().for_each(|target| self.loop_variable(target.span));
-                it.words.iter().flatten().for_each(|word| self.nested(word));
+                let words = it.words.as_deref().unwrap_or_default();
+                it.targets.iter().for_each(|target| self.loop_variable(target.span, words));
+                words.iter().for_each(|word| self.nested(word));
                 self.sequence(&it.body, input);
             }
             Kind::Select(it) => {
-                self.loop_variable(it.variable_span);
+                self.loop_variable(it.variable_span, &it.words);
                 it.words.iter().for_each(|word| self.nested(word));
                 self.sequence(&it.body, input);
             }
             Kind::ArithmeticFor(it) => {
+                self.aside(it.span, "for ((".to_owned());
                 self.see_summed(it.init_span, it.init_ast.as_ref());
                 self.see_summed(it.condition_span, it.condition_ast.as_ref());
                 self.see_summed(it.step_span, it.step_ast.as_ref());
@@ -128,12 +133,18 @@ impl Lowering<'_> {
             }
             Kind::Arithmetic(it) => {
                 self.perhaps_subshells(it.span, it.expr_span);
+                // It may set what others run by, and a variable in it is evaluated once more.
+                self.aside(it.span, self.source(it.span));
                 self.see_summed(it.expr_span, it.expr_ast.as_ref());
             }
             Kind::Time(it) => it.command.iter().for_each(|command| {
                 self.statement(command, input);
             }),
-            Kind::Conditional(it) => self.conditional(&it.expression),
+            Kind::Conditional(it) => {
+                if self.conditional(&it.expression) {
+                    self.aside(it.span, self.source(it.span));
+                }
+            }
             Kind::Coproc(it) => {
                 self.statement(&it.body, input);
             }
@@ -142,13 +153,23 @@ impl Lowering<'_> {
         }
     }
 
-    /// A loop over a name that is one of the environment changes what commands do, as an assignment does.
-    fn loop_variable(&mut self, span: ast::Span) {
+    /// A loop over a name that is one of the environment changes what commands do, as an assignment does; so does one over
+    /// code, which is run where the name is taken for a number (`$((x))`) or for a prompt (`${x@P}`).
+    fn loop_variable(&mut self, span: ast::Span, words: &[ast::Word]) {
         let name = self.source(span);
         let is = |test: fn(&u8) -> bool| name.as_bytes().iter().any(test);
-        if is(u8::is_ascii_uppercase) && !is(u8::is_ascii_lowercase) {
-            let (span, written) = (self.origin(span), format!("for {name}"));
-            self.pieces.push(Piece::Step(Step { span, written, ..Step::default() }));
+        let quotes_code = |word: &ast::Word| {
+            let slice = word.span.slice(self.ascii);
+            slice.contains(['\'', '\\']) && slice.contains(['$', '`'])
+        };
+        if is(u8::is_ascii_uppercase) && !is(u8::is_ascii_lowercase) || words.iter().any(quotes_code) {
+            self.aside(span, format!("for {name}"));
         }
+    }
+
+    /// What is no command, and yet changes what commands do, or what they are.
+    fn aside(&mut self, span: ast::Span, written: String) {
+        let span = self.origin(span);
+        self.pieces.push(Piece::Step(Step { span, written, ..Step::default() }));
     }
 }

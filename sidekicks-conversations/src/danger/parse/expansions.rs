@@ -87,20 +87,31 @@ impl Lowering<'_> {
         }
     }
 
+    /// Tells whether something in it is evaluated once more: what is compared as a number, and what is asked for as a
+    /// variable, may have a subscript, and that a command (`[[ 'a[$(id)]' -eq 0 ]]`).
+    ///
     /// Not by recursion: a sum of a thousand terms leans as far to the left.
-    pub(super) fn conditional(&mut self, expression: &ast::ConditionalExpr) {
+    pub(super) fn conditional(&mut self, expression: &ast::ConditionalExpr) -> bool {
         use ast::ConditionalExpr as Kind;
+        let mut evaluates = false;
         let mut open = vec![expression];
         while let Some(expression) = open.pop() {
             match expression {
-                Kind::Binary(it) => open.extend([&*it.right, &*it.left]),
-                Kind::Unary(it) => open.push(&it.expr),
+                Kind::Binary(it) => {
+                    evaluates |= ["-eq", "-ne", "-le", "-ge", "-lt", "-gt"].contains(&it.op.as_str());
+                    open.extend([&*it.right, &*it.left]);
+                }
+                Kind::Unary(it) => {
+                    evaluates |= ["-v", "-R"].contains(&it.op.as_str());
+                    open.push(&it.expr);
+                }
                 Kind::Parenthesized(it) => open.push(&it.expr),
                 Kind::Word(word) | Kind::Regex(word) => self.nested(word),
                 Kind::Pattern(pattern) => self.pattern(pattern),
                 Kind::VarRef(reference) => self.reference(reference),
             }
         }
+        evaluates
     }
 
     pub(super) fn arithmetic(&mut self, expression: &ast::ArithmeticExprNode) {

@@ -16,6 +16,11 @@ const GLOBAL: Spec = Spec {
 const FILTERS: &[&str] =
     &["env-filter", "tree-filter", "index-filter", "parent-filter", "msg-filter", "commit-filter", "tag-name-filter"];
 
+/// Where the verb stands, after the options of Git itself.
+pub(in crate::danger) fn verb(words: &[Word]) -> usize {
+    Args::of(words, 1, GLOBAL, Until::Operand).operands.first().copied().unwrap_or(words.len())
+}
+
 pub(super) fn look(words: &[Word], found: &mut Found) {
     let global = Args::of(words, 1, GLOBAL, Until::Operand);
     global.values(&["c"]).for_each(|setting| settings::look(setting, found));
@@ -77,6 +82,9 @@ pub(super) fn look(words: &[Word], found: &mut Found) {
             found.code.extend(verb.args("o", &["upload-pack", "exec"]).values(&["upload-pack", "exec"]).cloned());
         }
         "difftool" => found.code.extend(verb.args("xt", &["extcmd", "tool"]).values(&["x", "extcmd"]).cloned()),
+        "log" | "show" | "diff" | "whatchanged" | "range-diff" | "diff-tree" | "diff-index" | "diff-files" => {
+            verb.flag(verb.args("", &["output"]).at(&["output"]), Reason::OverwritesFile, found);
+        }
         "update-ref" => verb.flag(verb.args("m", &[]).at(&["d"]), Reason::DeletesBranch, found),
         "rebase" => found.code.extend(verb.args("xsX", &["exec", "onto"]).values(&["x", "exec"]).cloned()),
         "submodule" => {
