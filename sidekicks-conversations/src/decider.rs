@@ -11,8 +11,9 @@ use crate::{AgentProfile, Conversation, Options, Policy};
 
 /// Code that answers an agent's questions, or leaves them to a person: [`Options::decider`].
 ///
-/// It is asked about whatever the rules and the [`Policy`] of the [`AgentProfile`] leave open, about several questions at a
-/// time where an agent asks several. A question that it leaves to a person is told
+/// It is asked about whatever the rules and the [`Policy`] of the [`AgentProfile`] leave open, but not where a rule wants a
+/// person to be asked; about several questions at a time where an agent asks several. It lives as long as the conversations
+/// do, so one that holds them, or one of them, keeps them for ever. A question that it leaves to a person is told
 /// ([`PermissionRequested`](crate::Event::PermissionRequested)) after those that came before it.
 ///
 /// A function from a permission to a future is one:

@@ -12,7 +12,7 @@ use common::{OPTIONS, Talk, name, options, ready, settled, talk_to, talk_with, w
 use serde_json::{Value, json};
 use sidekicks_acp::testing::{self, Peer};
 use sidekicks_conversations::{
-    AgentProfile, AnswerError, Conversations, Decide, Decider, Decision, Event, Options, Permission, Policy,
+    Action, AgentProfile, AnswerError, Conversations, Decide, Decider, Decision, Event, Options, Permission, Policy,
     ResolvedBy, Rule, TurnPhase,
 };
 use tokio::sync::Notify;
@@ -340,6 +340,56 @@ async fn a_decider_is_given_up_when_the_question_is_settled_otherwise() {
         assert_eq!(dropped.load(Ordering::Relaxed), 1, "{expected}");
         assert_eq!(talk.with.answer(&"p3".into(), "yes"), Err(AnswerError::AlreadyResolved));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decider_that_takes_long_is_silence() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let options = options().decider(Undecided(dropped));
+    let mut talk = talk(vec![run("t", "ls")], OPTIONS, |profile| profile, options);
+    talk.with.send("Go").unwrap();
+    let silent = |event: &Event| match event {
+        Event::TurnChanged { turn, .. } => turn.silent_since.map(|_| turn.phase),
+        _ => None,
+    };
+    assert_eq!(talk.until(silent).await, TurnPhase::Answering);
+    talk.with.stop();
+    talk.idle().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn code_does_not_go_past_what_a_rule_says() {
+    let decider = |_| async { Decision::Allow };
+    let rules = [
+        Rule::new(Decide::Ask).command("make *"),
+        Rule::new(Decide::Deny).path("secret"),
+        Rule::new(Decide::Allow).action(Action::DeleteFile),
+    ];
+    let delete = json!({"toolCallId": "v", "title": "Delete a", "kind": "delete", "rawInput": {"path": "a"}});
+    let unknown = json!({"toolCallId": "w", "title": "Read it", "kind": "read"});
+    let questions = vec![run("t", "make"), run("u", "ls"), delete, unknown];
+    let profile = |profile: AgentProfile| profile.rules(rules);
+    let mut talk = talk(questions, OPTIONS, profile, options().decider(decider));
+    talk.with.send("Go").unwrap();
+    settled().await;
+    let mut told = told(&mut talk).await;
+    told.sort();
+    // What is flagged is not allowed by a rule; and which file is read nobody knows.
+    assert_eq!(told, ["p3 asks: make", "p4 selected yes by decider", "p5 asks: Delete a", "p6 asks: Read it"]);
+    talk.with.stop();
+    talk.idle().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_due_at_once_is_not_shown_for_a_moment() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let options = options().decider(Undecided(dropped)).permission_timeout(Duration::from_secs(5));
+    let rules = [Rule::new(Decide::Ask).command("b")];
+    let questions = vec![run("t", "a"), run("u", "b")];
+    let mut talk = talk(questions, OPTIONS, |profile| profile.rules(rules), options);
+    talk.with.send("Go").unwrap();
+    talk.idle().await;
+    assert_eq!(told(&mut talk).await, ["p3 selected no by timeout", "p4 selected no by timeout"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
-use std::time::Duration;
 
 use examples::{Outcome, harmless};
 use sidekicks_acp::{AgentName, SingleAgent};
@@ -38,8 +37,7 @@ async fn decide(permission: Arc<Permission>) -> Decision {
 async fn work(agent: SingleAgent, prompt: String, rules: Vec<Rule>) -> Outcome {
     let name = AgentName::from("agent");
     let profile = AgentProfile::new(agent, std::env::current_dir()?).rules(rules);
-    // Where an agent offers no answer, or two, that allows or refuses once, a person would be asked, who is not there.
-    let options = Options::default().decider(decide).permission_timeout(Duration::from_secs(1));
+    let options = Options::default().decider(decide);
     let conversations = Conversations::new(HashMap::from([(name.clone(), profile)]), options);
     let conversation = conversations.with(&name).ok_or("the directory knows it")?;
     let mut events = conversation.follow();
@@ -53,7 +51,12 @@ async fn work(agent: SingleAgent, prompt: String, rules: Vec<Rule>) -> Outcome {
                     return Err(harmless(&error.to_string()).into());
                 }
             }
-            // The question itself, since nobody was asked.
+            // A rule wants a person to be asked, or the agent offers two ways to say no.
+            Event::PermissionRequested(question) => {
+                writeln!(stderr(), "[{}: nobody is there]", harmless(&question.title))?;
+                examples::say_no(&conversation, question);
+            }
+            // With the question itself, since nobody was asked.
             Event::PermissionResolved { permission: Some(question), option, by, rule, .. } => {
                 let chosen = question.options.iter().find(|choice| Some(&choice.id) == option.as_ref());
                 let kind = chosen.map_or("cancelled", |choice| choice.kind.as_str());

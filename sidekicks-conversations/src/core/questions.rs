@@ -135,8 +135,10 @@ impl Core {
         match reply {
             Some(reply) => self.settle(at, reply, rule.cloned().map_or(Settler::Policy(policy), Settler::Rule)),
             None => {
-                // What was refused no code may allow, because the agent offers two answers to refuse with.
-                *step = next.filter(|_| decide != Decide::Deny).map_or(Step::ToBeAsked, Step::Decided);
+                // No code goes past what the user wrote: that a person is asked, or, with two answers to refuse with, that
+                // it is refused.
+                let is_for_a_person = decide == Decide::Deny || (decide == Decide::Ask && rule.is_some());
+                *step = next.filter(|_| !is_for_a_person).map_or(Step::ToBeAsked, Step::Decided);
                 self.minded();
             }
         }
@@ -203,16 +205,28 @@ impl Core {
         self.questions.iter().filter_map(|question| question.due).min()
     }
 
+    /// All of them before anything is asked: one whose time is over need not be shown for a moment.
     pub(super) fn settle_due(&mut self, now: Instant) {
         let is_due = |question: &Question| question.due.is_some_and(|due| due <= now);
+        let before = self.questions.len();
         while let Some(at) = self.questions.iter().position(is_due) {
             let reply = refusing(&self.questions[at].permission);
-            self.settle(at, reply, Settler::Of(ResolvedBy::Timeout));
+            self.conclude(at, reply, Settler::Of(ResolvedBy::Timeout));
+        }
+        if self.questions.len() < before {
+            self.heard();
+            self.minded();
         }
     }
 
     /// Answers without a person.
     fn settle(&mut self, at: usize, reply: Reply, by: Settler) {
+        self.conclude(at, reply, by);
+        self.heard();
+        self.minded();
+    }
+
+    fn conclude(&mut self, at: usize, reply: Reply, by: Settler) {
         let question = self.questions.remove(at);
         let (outcome, option, by) = match reply {
             Reply::Cancelled => (Outcome::Cancelled, None, by),
@@ -224,8 +238,6 @@ impl Core {
         };
         self.resolved(&question, outcome, option, by);
         drop(question); // Answers "cancelled", where nothing was chosen.
-        self.heard();
-        self.minded();
     }
 
     /// A question came, went, or has come further.

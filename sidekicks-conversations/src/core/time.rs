@@ -4,6 +4,7 @@ use std::mem;
 
 use tokio::time::Instant;
 
+use super::questions::Question;
 use super::{Core, Stage};
 use crate::id::MessageId;
 
@@ -60,7 +61,9 @@ impl Core {
     /// who is not listened to.
     fn silent_from(&self) -> Option<Instant> {
         let turn = self.turn.as_ref()?;
-        let works = matches!(turn.stage, Stage::Prompting(_)) && !turn.cancelled && self.questions.is_empty();
+        let works = matches!(turn.stage, Stage::Prompting(_))
+            && !turn.cancelled
+            && !self.questions.iter().any(Question::is_asked);
         if works && self.listens && !turn.heard.told {
             turn.heard.at.checked_add(self.common.options.silence)
         } else {

@@ -45,8 +45,11 @@ fn meet(pattern: &str, text: &str) -> bool {
 /// Whether `pattern` stands for the whole path; both have neither `.` nor `..`. `*` and `?` stay inside a name; `**` as a
 /// whole name is any number of names, none too.
 pub(super) fn is_path(pattern: &Path, path: &Path) -> bool {
-    let (pattern, path) = (names(pattern), names(path));
-    stands_for(&pattern, &path, |name| name == "**", |pattern, name| is_text(pattern, name))
+    are_names(&names(pattern), &names(path))
+}
+
+fn are_names(pattern: &[String], path: &[String]) -> bool {
+    stands_for(pattern, path, |name| name == "**", |pattern, name| is_text(pattern, name))
 }
 
 /// Whether `pattern` may stand for the path, where one of them is below a home and the other is below `/`.
@@ -60,6 +63,12 @@ pub(super) fn may_be_path(pattern: &Path, path: &Path) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether there may be something in the folder `path` that `pattern` stands for.
+pub(super) fn may_be_in(pattern: &Path, path: &Path) -> bool {
+    let (pattern, path) = (names(pattern), names(path));
+    (0..pattern.len()).any(|end| are_names(&pattern[..end], &path))
 }
 
 fn below_home(path: &Path) -> Option<&Path> {
