@@ -96,6 +96,7 @@ fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(command) = command {
         lines.extend(block::command(command, dangers, look));
+        lines.extend(raw::beside(raw_input, look));
     } else {
         lines.extend(bounded(title, look));
     }

@@ -122,9 +122,7 @@ fn ends(command: &str) -> bool {
     while let Some(c) = chars.next() {
         match (quote, c) {
             (None | Some('"'), '\\') => {
-                if chars.next().is_none() {
-                    return false;
-                }
+                let Some(_) = chars.next() else { return false };
             }
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,

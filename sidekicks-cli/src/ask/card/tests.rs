@@ -103,6 +103,22 @@ fn descriptions() {
 }
 
 #[test]
+fn what_changes_a_command_stands_below_it() {
+    let below = |input: Value| {
+        let asked = json!({"action": "run_command", "command": "make", "rawInput": input, "options": []});
+        let card = card(&permission(asked), &look(Lang::En, Color::Never, 80));
+        let lines: Vec<&str> = card.lines().filter_map(|line| line.strip_prefix("│     ")).collect();
+        lines.join("\n")
+    };
+    assert_eq!(below(json!({"command": "make", "cwd": "/home/will/ship", "stdin": "", "env": {}, "timeout": 3})), "");
+    assert_eq!(below(json!({"command": "make", "workingDirectory": "/home/will/ship/", "call_id": "x"})), "");
+    assert_eq!(below(json!({"command": "make", "cwd": "/tmp"})), r#""cwd": "/tmp""#);
+    assert_eq!(below(json!({"command": "make", "work_dir": "sub"})), r#""work_dir": "sub""#);
+    assert_eq!(below(json!({"arguments": {"cmd": "make", "stdin": "x"}})), r#""stdin": "x""#);
+    assert_eq!(below(json!({"cmd": "make", "env": ["PATH=/tmp"]})), "\"env\": [\n  \"PATH=/tmp\"\n]");
+}
+
+#[test]
 fn dangers_without_a_place() {
     let dangers = json!([
         {"code": "not-analysed", "level": "unclear", "start": 0, "end": 0},
