@@ -11,7 +11,7 @@ use sidekicks_acp::{AgentName, PermissionOption, PermissionRequest};
 use crate::danger;
 use crate::id::{MessageId, PermissionId};
 use crate::part::{Diff, ToolPart};
-use crate::tool::{self, FileChange};
+use crate::tool::{self, Command, FileChange};
 
 /// The agent asks for permission to do something: a [`PermissionRequest`] of `sidekicks-acp`, read and put into words,
 /// without the means to reply, which is [`Conversation::answer`](crate::Conversation::answer).
@@ -228,9 +228,14 @@ impl Permission {
         let mut part = known.cloned().unwrap_or_default();
         let is_input = tool::describe(&mut part, call);
         // Never the title: what is looked into must be what is run. Of whatever kind the agent says that the tool is.
-        let command = tool::command(&part);
+        let told = tool::command(&part);
+        let is_command = told != Command::Absent;
+        let command = match told {
+            Command::Line(line) => Some(line),
+            Command::Unreadable | Command::Absent => None,
+        };
         let changes = tool::changes(&part.input, command.as_deref());
-        let action = action(&part, command.as_deref(), &changes);
+        let action = action(&part, is_command, &changes);
         let mut dangers = match &command {
             None if action == Action::RunCommand => vec![Danger::not_analysed()],
             _ => Vec::new(),
@@ -259,13 +264,13 @@ impl Permission {
 }
 
 /// What is done, whatever the agent calls it: a tool that is said to read may run a command or change a file.
-fn action(part: &ToolPart, command: Option<&str>, changes: &[FileChange]) -> Action {
+fn action(part: &ToolPart, is_command: bool, changes: &[FileChange]) -> Action {
     let deleted: HashSet<&str> = changes.iter().map(|change| change.path.as_str()).collect();
     let deletes = !changes.is_empty()
         && changes.iter().all(|change| change.is_deleted)
         && part.diffs.iter().all(|diff| deleted.contains(diff.path.as_str()));
     match part.tool_kind.as_str() {
-        _ if command.is_some() => Action::RunCommand,
+        _ if is_command => Action::RunCommand,
         "execute" => Action::RunCommand,
         "delete" => Action::DeleteFile,
         "move" => Action::MoveFile,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 pub(crate) use changes::{FileChange, changes};
-pub(crate) use command::command;
+pub(crate) use command::{Command, command};
 pub(crate) use description::description;
 pub(crate) use paths::paths;
 

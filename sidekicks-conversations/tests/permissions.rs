@@ -410,6 +410,23 @@ async fn what_is_done_is_told_whatever_the_agent_calls_it() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn no_command_hides_behind_another() {
+    for input in [
+        json!({"command": "ls", "cmd": "rm a"}),
+        json!({"command": "ls", "arguments": {"command": "rm a"}}),
+        json!({"command": "ls", "cmd": ["rm", 3]}),
+        json!({"commands": ["cat <<E", "rm a", "E"]}),
+        json!({"command": "rm", "args": null, "arguments": ["a"]}),
+        json!({"command": "view", "path": "a", "cmd": "rm a"}),
+    ] {
+        let call = json!({"toolCallId": "t", "title": "T", "kind": "read", "rawInput": input});
+        let (permission, _) = asked(vec![], call, yes_or_no()).await;
+        assert_eq!(permission.action, Action::RunCommand, "{input}");
+        assert!(!permission.dangers.is_empty(), "{input}");
+    }
+}
+
 fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }

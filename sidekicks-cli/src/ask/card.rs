@@ -6,6 +6,7 @@ mod raw;
 
 use std::path::Path;
 
+use serde_json::Value;
 use sidekicks_conversations::{Action, Choice, Permission};
 
 use crate::columns::{columns, wrap};
@@ -17,6 +18,9 @@ use crate::style::{Line, Paint, Style};
 /// How many lines of changes are shown, and of what else an agent tells. A command is shown whole: nobody should allow
 /// what they cannot see.
 const LINES: usize = 200;
+
+/// How many lines of what the agent says of it are shown below a command: more would push that out of sight.
+const WORDS: usize = 10;
 
 /// What a card is made for at least: a sign such as `<U+10FFFF>` has to fit.
 const NARROWEST: usize = 20;
@@ -45,10 +49,10 @@ impl Look<'_> {
         self.width() - 4
     }
 
-    /// `path` as seen from the agent's folder, where it is in there.
-    fn path<'p>(&self, path: &'p str) -> &'p str {
+    /// `path` as seen from the agent's folder, where it is in there. On one line: another would look like another file.
+    fn path(&self, path: &str) -> String {
         let inside = Path::new(path).strip_prefix(self.folder).ok().and_then(Path::to_str);
-        inside.filter(|inside| !inside.is_empty()).unwrap_or(path)
+        inside.filter(|inside| !inside.is_empty()).unwrap_or(path).replace('\n', "␊")
     }
 }
 
@@ -70,12 +74,13 @@ pub(super) fn card(permission: &Permission, look: &Look<'_>) -> String {
     let options = numbered.map(|(at, option)| format!("[{}] {}", at + 1, label(option, permission, look.lang)));
     let options: Vec<String> = options.chain([format!("[s] {}", Say::StopAgent.text(look.lang))]).collect();
     let on_one_line = options.join("   ");
-    if columns(&on_one_line) + 2 <= width {
+    // Or an agent's name for one option could look like another option.
+    let are_plain = options.iter().all(|option| option.matches('[').count() == 1);
+    if are_plain && columns(&on_one_line) + 2 <= width {
         row("│", &Line::of(Style::Plain, on_one_line));
     } else {
         for option in &options {
             for (at, text) in wrap(option, width - 2 - OPTION.len()).into_iter().enumerate() {
-                // Or an agent's name for one option could look like another option.
                 let indent = if at == 0 { "" } else { OPTION };
                 row("│", &Line::of(Style::Plain, format!("{indent}{text}")));
             }
@@ -91,17 +96,20 @@ fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(command) = command {
         lines.extend(block::command(command, dangers, look));
+        lines.extend(raw::beside(raw_input, look));
     } else {
         lines.extend(bounded(title, look));
     }
-    lines.extend(description.iter().flat_map(|text| cut(block::quote(text, look), look)));
+    let most = if command.is_some() { WORDS } else { LINES };
+    lines.extend(description.iter().flat_map(|text| cut(block::quote(text, look), most, look)));
     let changed = |path: &str| diffs.iter().any(|diff| diff.path == path);
     let named: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !changed(path) && path != title).collect();
-    let named: Vec<&str> = named.into_iter().map(|path| look.path(path)).collect();
+    let named: Vec<String> = named.into_iter().map(|path| look.path(path)).collect();
     lines.extend(bounded(&named.join("\n"), look));
-    // Of a file that is only read, deleted or moved its name is all there is to know.
-    let is_named =
-        !paths.is_empty() && matches!(permission.action, Action::ReadFile | Action::DeleteFile | Action::MoveFile);
+    // Of a file that is only read, deleted or moved its name is all there is to know, unless the input has other words.
+    let is_named = !paths.is_empty()
+        && matches!(permission.action, Action::ReadFile | Action::DeleteFile | Action::MoveFile)
+        && is_shown(raw_input, permission, look);
     if command.is_none() && diffs.is_empty() && !is_named {
         // A shape that nobody knows is still shown, and a change that came as something else than a diff.
         lines.extend(raw::input(raw_input, look));
@@ -113,13 +121,28 @@ fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
     lines
 }
 
-/// The lines of `text`, which an agent may have made long.
-fn bounded(text: &str, look: &Look<'_>) -> Vec<Line> {
-    cut(block::block(text, look), look)
+/// Whether each text in `input` is one of the files, the title or the description.
+fn is_shown(input: &Value, permission: &Permission, look: &Look<'_>) -> bool {
+    let each = |value: &Value| is_shown(value, permission, look);
+    match input {
+        Value::String(text) => {
+            let is_file = |path: &String| look.folder.join(path) == look.folder.join(text);
+            let said = [Some(&permission.title), permission.description.as_ref()];
+            said.into_iter().flatten().any(|said| said == text) || permission.paths.iter().any(is_file)
+        }
+        Value::Array(values) => values.iter().all(each),
+        Value::Object(fields) => fields.values().all(each),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
 }
 
-fn cut(mut rows: impl Iterator<Item = Line>, look: &Look<'_>) -> Vec<Line> {
-    let mut lines: Vec<Line> = rows.by_ref().take(LINES).collect();
+/// The lines of `text`, which an agent may have made long.
+fn bounded(text: &str, look: &Look<'_>) -> Vec<Line> {
+    cut(block::block(text, look), LINES, look)
+}
+
+fn cut(mut rows: impl Iterator<Item = Line>, most: usize, look: &Look<'_>) -> Vec<Line> {
+    let mut lines: Vec<Line> = rows.by_ref().take(most).collect();
     let more = rows.count();
     if more > 0 {
         lines.push(Line::of(Style::Plain, format!("{}{}", block::INDENT, Say::MoreLines(more).text(look.lang))));

@@ -18,7 +18,8 @@ pub(crate) struct FileChange {
 /// The files that `input` says are changed: as a map, as a patch, or in `command` as a patch.
 pub(crate) fn changes(input: &Value, command: Option<&str>) -> Vec<FileChange> {
     let mapped = levels(input).filter_map(|input| input.get("changes")?.as_object()).flat_map(of_map);
-    let texts = levels(input).flat_map(|input| ["patch", "diff", "input"].iter().filter_map(|key| input.get(*key)));
+    let texts = levels(input)
+        .flat_map(|input| ["patch", "patchText", "diff", "input"].iter().filter_map(|key| input.get(*key)));
     let patched = texts.chain([input]).filter_map(Value::as_str).flat_map(patch::patched);
     mapped.chain(patched).chain(command.into_iter().flat_map(patch::in_envelopes)).collect()
 }
@@ -27,8 +28,16 @@ pub(crate) fn changes(input: &Value, command: Option<&str>) -> Vec<FileChange> {
 fn of_map(changes: &Map<String, Value>) -> Vec<FileChange> {
     let mut found = Vec::new();
     for (path, change) in changes {
-        let done = change["type"].as_str().filter(|done| matches!(*done, "add" | "delete" | "update"));
-        let Some(done) = done.filter(|_| !path.is_empty()) else { continue };
+        // Older agents tell what is done as the one name in there, and the rest below that.
+        let outside = change.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.iter().next());
+        let (done, change) = match (&change["type"], outside) {
+            (Value::String(done), _) => (done, change),
+            (_, Some((done, change))) if change.is_object() => (done, change),
+            _ => continue,
+        };
+        if path.is_empty() || !matches!(done.as_str(), "add" | "delete" | "update") {
+            continue;
+        }
         let mut add = |path: &str, is_deleted| found.push(FileChange { path: path.to_owned(), is_deleted, at: 0..0 });
         add(path, done == "delete");
         if let Some(target) = change["move_path"].as_str().filter(|target| !target.is_empty()) {
@@ -53,22 +62,26 @@ mod tests {
     fn changes_of_every_form() {
         let diff = "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n";
         let patch = "*** Begin Patch\n*** Add File: y\n+1\n*** End Patch\n";
-        let cases: [(Value, &[&str]); 15] = [
+        let cases: [(Value, &[&str]); 19] = [
             (
                 json!({"changes": {"/w/b": {"type": "add", "content": "1"}, "/w/a": {"type": "delete", "content": ""}}}),
                 &["/w/b", "-/w/a"],
             ),
             (json!({"changes": {"a": {"type": "update", "unified_diff": "@@", "move_path": "b"}}}), &["a", "b"]),
             (json!({"changes": {"a": {"type": "update", "move_path": null}}}), &["a"]),
+            (json!({"changes": {"a": {"delete": {"content": "1"}}, "b": {"add": {"content": "1"}}}}), &["-a", "b"]),
+            (json!({"changes": {"a": {"update": {"unified_diff": "@@", "move_path": "b"}}}}), &["a", "b"]),
             (json!({"arguments": {"changes": {"a": {"type": "delete"}}}}), &["-a"]),
             (json!({"diff": diff}), &["-x"]),
             (json!({"patch": patch}), &["y"]),
             (json!({"input": patch}), &["y"]),
+            (json!({"patchText": patch}), &["y"]),
             (json!({"params": {"input": diff}}), &["-x"]),
             (json!(patch), &["y"]),
             // Other things are called so too.
             (json!({"changes": [{"oldString": "a", "newString": "b"}]}), &[]),
             (json!({"changes": {"colour": "red", "size": {"type": "number"}, "": {"type": "add"}}}), &[]),
+            (json!({"changes": {"a": {"delete": true}, "b": {"delete": {}, "x": {}}, "c": {"colour": {}}}}), &[]),
             (json!({"input": "Delete File: a", "diff": 3, "patch": [patch]}), &[]),
             (json!({"content": patch, "text": diff}), &[]),
             (json!(["a"]), &[]),

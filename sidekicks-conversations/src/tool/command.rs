@@ -5,18 +5,49 @@ use serde_json::{Map, Value};
 use super::levels;
 use crate::part::ToolPart;
 
-/// The command in the input of a tool, as a shell would read it.
-pub(crate) fn command(part: &ToolPart) -> Option<String> {
-    let is_word = |input: &&Map<String, Value>| part.tool_kind != "execute" && is_of_an_editor(input);
-    let input = levels(&part.input).filter(|input| !is_word(input)).find(|input| given(input).is_some())?;
-    of_fields(input).filter(|command| !command.trim().is_empty())
+/// What the input of a tool says of a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Absent,
+    /// There is one, in a form that nobody knows.
+    Unreadable,
+    /// As a shell would read it.
+    Line(String),
 }
 
-/// The first of the names that a command has, and what is under it.
-fn given(input: &Map<String, Value>) -> Option<(&'static str, &Value)> {
+/// The command in the input of a tool. Where several are given it is all of them, one a line: which of them is run is not
+/// known.
+pub(crate) fn command(part: &ToolPart) -> Command {
+    let is_word = |input: &Map<String, Value>, name: &str| {
+        name == "command" && part.tool_kind != "execute" && is_of_an_editor(input)
+    };
+    let given = levels(&part.input).flat_map(|input| given(input).map(move |(name, value)| (input, name, value)));
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for (input, name, value) in given.filter(|(input, name, _)| !is_word(input, name)) {
+        let Some(commands) = of_fields(name, value, input) else { return Command::Unreadable };
+        if !found.contains(&commands) {
+            found.push(commands);
+        }
+    }
+    match found.is_empty() {
+        true => Command::Absent,
+        false => Command::Line(one_a_line(&found.concat())),
+    }
+}
+
+/// The names that a command has, and what is under each.
+fn given(input: &Map<String, Value>) -> impl Iterator<Item = (&'static str, &Value)> {
     let names = ["command", "cmd", "shell_command", "command_line", "commandLine", "commands"];
-    let mut given = names.into_iter().filter_map(|name| Some((name, input.get(name)?)));
-    given.find(|(_, value)| !value.is_null())
+    names.into_iter().filter_map(|name| Some((name, input.get(name)?))).filter(|(_, value)| !is_blank(value))
+}
+
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => true,
+    }
 }
 
 /// Editors for texts call that a command which they do to a file.
@@ -26,51 +57,96 @@ fn is_of_an_editor(input: &Map<String, Value>) -> bool {
         && ["path", "file_path"].iter().any(|key| input.contains_key(*key))
 }
 
-fn of_fields(input: &Map<String, Value>) -> Option<String> {
-    let beside = ["args", "arguments"].iter().find_map(|key| input.get(*key).filter(|value| !value.is_object()));
-    match given(input)? {
-        ("commands", Value::Array(commands)) => {
-            let lines: Option<Vec<String>> = commands.iter().map(one_of_many).collect();
-            Some(lines?.join("\n"))
+fn of_fields(name: &str, command: &Value, input: &Map<String, Value>) -> Option<Vec<String>> {
+    let beside = beside(input)?;
+    match command {
+        Value::Array(commands) if name == "commands" && beside.is_empty() => {
+            commands.iter().map(one_of_many).collect::<Option<Vec<_>>>().map(|all| all.concat())
         }
-        (_, Value::String(command)) => match beside {
-            // A program, and its words beside it. It stays as it is: some put a word or two of their own there.
-            Some(Value::Array(args)) => {
-                args.iter().try_fold(command.clone(), |line, arg| Some(line + " " + &quoted(arg.as_str()?)))
-            }
-            Some(Value::String(args)) => Some(format!("{command} {args}")),
-            _ => Some(command.clone()),
-        },
-        (_, Value::Array(words)) => {
-            let args = beside.and_then(Value::as_array).into_iter().flatten();
-            of_words(words.iter().chain(args))
-        }
+        Value::Array(_) if name == "commands" => None,
+        // A program, and its words beside it. It stays as it is: some put a word or two of their own there.
+        Value::String(command) => Some(vec![command.clone() + &beside]),
+        Value::Array(words) => Some(vec![of_words(words, &beside)?]),
         _ => None,
     }
+}
+
+/// What stands beside a program, each with a blank before it; none where that cannot be read.
+fn beside(input: &Map<String, Value>) -> Option<String> {
+    let mut beside = String::new();
+    for args in ["args", "arguments"].iter().filter_map(|key| input.get(*key)) {
+        match args {
+            Value::Null | Value::Object(_) => {}
+            Value::String(args) => beside.extend([" ", args.as_str()]),
+            Value::Array(args) => {
+                for arg in args {
+                    beside.extend([" ", &quoted(arg.as_str()?)]);
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(beside)
 }
 
 /// A command in a list of several.
-fn one_of_many(command: &Value) -> Option<String> {
+fn one_of_many(command: &Value) -> Option<Vec<String>> {
     match command {
-        Value::String(command) => Some(command.clone()),
-        Value::Array(words) => of_words(words.iter()),
-        Value::Object(fields) => of_fields(fields),
+        Value::String(command) => Some(vec![command.clone()]),
+        Value::Array(words) => Some(vec![of_words(words, "")?]),
+        Value::Object(fields) => {
+            let all = given(fields).map(|(name, command)| of_fields(name, command, fields));
+            all.collect::<Option<Vec<_>>>().map(|all| all.concat()).filter(|all| !all.is_empty())
+        }
         _ => None,
     }
 }
 
-fn of_words<'a>(words: impl Iterator<Item = &'a Value>) -> Option<String> {
-    let words: Option<Vec<&str>> = words.map(Value::as_str).collect();
+/// Several commands, one a line. One that might go on in the line below, as a here-document does, would make a mere text
+/// of that; so it is given to a shell of its own, which is what the tool does with it.
+fn one_a_line(commands: &[String]) -> String {
+    let line = |command: &String| match commands.len() == 1 || ends(command) {
+        true => command.clone(),
+        false => format!("sh -c {}", quoted(command)),
+    };
+    commands.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a command surely ends where its text does.
+fn ends(command: &str) -> bool {
+    if ["<<", "`", "(", "{", "[", "$'", "$\""].iter().any(|sign| command.contains(sign)) {
+        return false;
+    }
+    let mut quote = None;
+    let mut chars = command.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None | Some('"'), '\\') => {
+                let Some(_) = chars.next() else { return false };
+            }
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    quote.is_none()
+}
+
+fn of_words(words: &[Value], beside: &str) -> Option<String> {
+    let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
     match words?.as_slice() {
         [] => None,
         // A shell that is given one line is that line.
-        [shell, "-c" | "-lc", line] if is_shell(shell) => Some((*line).to_owned()),
-        words => Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+        [shell, "-c" | "-lc", line] if beside.is_empty() && is_shell(shell) => Some((*line).to_owned()),
+        words => Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ") + beside),
     }
 }
 
+/// One of the system: any other file may be called so too.
 fn is_shell(program: &str) -> bool {
-    matches!(program.rsplit('/').next(), Some("sh" | "bash" | "zsh" | "dash"))
+    let (folder, name) = program.rsplit_once('/').unwrap_or(("/bin", program));
+    matches!(folder, "/bin" | "/usr/bin" | "/usr/local/bin" | "/opt/homebrew/bin")
+        && matches!(name, "sh" | "bash" | "zsh" | "dash")
 }
 
 /// A word as a POSIX shell takes it for one word (2.2.2, single quotes).
@@ -89,8 +165,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(kind: &str, input: &Value) -> Option<String> {
-        command(&ToolPart { tool_kind: kind.to_owned(), input: Arc::new(input.clone()), ..ToolPart::default() })
+    /// What is there; `Some("?")` where it cannot be read.
+    fn shown(kind: &str, input: &Value) -> Option<String> {
+        let part = ToolPart { tool_kind: kind.to_owned(), input: Arc::new(input.clone()), ..ToolPart::default() };
+        match command(&part) {
+            Command::Absent => None,
+            Command::Unreadable => Some("?".to_owned()),
+            Command::Line(line) => Some(line),
+        }
     }
 
     #[test]
@@ -102,7 +184,7 @@ mod tests {
             (json!({"command": ["/bin/bash", "-lc", "echo hi > out; cat out"]}), Some("echo hi > out; cat out")),
             (json!({"command": ["git", "commit", "-m", "it's done"]}), Some(r"git commit -m 'it'\''s done'")),
             (json!({"command": null, "cmd": ["ls", ""]}), Some("ls ''")),
-            (json!({"command": ["ls", 3]}), None),
+            (json!({"command": ["ls", 3]}), Some("?")),
             (json!({"command": []}), None),
             (json!({"command": " \n"}), None),
             (json!({"command": "git", "args": ["reset", "--hard"]}), Some("git reset --hard")),
@@ -114,26 +196,53 @@ mod tests {
             (json!({"command": ["git", "-P"], "args": ["log"]}), Some("git -P log")),
             (json!({"command": ["sh", "-c", "ls"], "args": ["x y"]}), Some("sh -c ls 'x y'")),
             (json!({"command": "ls -l", "args": []}), Some("ls -l")),
-            (json!({"command": "ls", "args": [3]}), None),
+            (json!({"command": "ls", "args": [3]}), Some("?")),
             (json!({"command": "ls", "args": null}), Some("ls")),
+            (json!({"command": "rm", "args": null, "arguments": ["a"]}), Some("rm a")),
+            (json!({"command": "git", "args": ["log"], "arguments": "-p"}), Some("git log -p")),
+            (json!({"command": ["rm"], "args": "-r a"}), Some("rm -r a")),
+            (json!({"command": "kill", "args": 9}), Some("?")),
+            // Not what a shell of that name elsewhere does.
+            (json!({"command": ["/usr/bin/bash", "-c", "ls"]}), Some("ls")),
+            (json!({"command": ["/tmp/bash", "-c", "ls"]}), Some("/tmp/bash -c ls")),
+            (json!({"command": ["./bash", "-lc", "ls"]}), Some("./bash -lc ls")),
             // Several.
             (json!({"commands": ["make", ["git", "add", "a b"]]}), Some("make\ngit add 'a b'")),
             (
                 json!({"commands": [["bash", "-c", "make; ls"], {"command": "rm", "args": ["a"]}]}),
                 Some("make; ls\nrm a"),
             ),
+            (
+                json!({"commands": [{"commands": [{"commands": ["cat <<E", "E"]}, "ls"]}, {"cmd": "a", "command": "b"}]}),
+                Some("sh -c 'cat <<E'\nE\nls\nb\na"),
+            ),
+            (json!({"commands": ["make", {"args": ["x"]}]}), Some("?")),
+            (json!({"commands": ["ls"], "args": ["x"]}), Some("?")),
             (json!({"commands": "ls"}), Some("ls")),
-            (json!({"commands": ["ls", 3]}), None),
-            (json!({"commands": ["ls", []]}), None),
+            (json!({"commands": ["ls", 3]}), Some("?")),
+            (json!({"commands": ["ls", []]}), Some("?")),
             (json!({"commands": []}), None),
-            (json!({"command": "ls", "commands": ["make"]}), Some("ls")),
+            // Which one is run is not known.
+            (json!({"command": "ls", "commands": ["make"]}), Some("ls\nmake")),
+            (json!({"command": "ls", "cmd": "rm a", "commands": ["ls", "pwd"]}), Some("ls\nrm a\nls\npwd")),
+            (json!({"command": ["bash", "-c", "ls"], "cmd": "ls"}), Some("ls")),
+            (json!({"command": 3, "cmd": "ls"}), Some("ls")),
+            (json!({"command": "", "cmd": "ls"}), Some("ls")),
+            (json!({"command": [], "cmd": "ls"}), Some("ls")),
+            (json!({"command": "ls", "cmd": {"x": "y"}}), Some("?")),
+            // One takes the next for a text.
+            (json!({"commands": ["cat <<E", "rm a", "E"]}), Some("sh -c 'cat <<E'\nrm a\nE")),
+            (json!({"command": "echo '", "cmd": "rm a"}), Some("sh -c 'echo '\\'''\nrm a")),
+            (json!({"commands": ["echo \\", "rm a"]}), Some("sh -c 'echo \\'\nrm a")),
+            (json!({"commands": ["echo $'\\'", "rm a", "'"]}), Some("sh -c 'echo $'\\''\\'\\'''\nrm a\nsh -c ''\\'''")),
+            (json!({"commands": ["echo \"a\\\"\"", "echo 'b\\' \"'\""]}), Some("echo \"a\\\"\"\necho 'b\\' \"'\"")),
             // For a tool behind this one.
             (json!({"tool": "shell", "input": {"command": "ls"}}), Some("ls")),
             (json!({"tool": "shell", "arguments": {"cmd": ["ls"]}}), Some("ls")),
             (json!({"parameters": {"commands": ["ls", "pwd"]}}), Some("ls\npwd")),
             (json!({"args": {"command": "git", "args": ["log"]}}), Some("git log")),
             (json!({"params": {"command": "ls"}}), Some("ls")),
-            (json!({"command": "ls", "params": {"command": "pwd"}}), Some("ls")),
+            (json!({"command": "ls", "params": {"command": "pwd"}}), Some("ls\npwd")),
             (json!({"params": {"input": {"command": "ls"}}}), None),
             (json!({"params": [{"command": "ls"}]}), None),
             (json!({"options": {"command": "ls"}}), None),
@@ -141,7 +250,7 @@ mod tests {
             (json!("ls"), None),
         ];
         for (input, expected) in cases {
-            assert_eq!(of("other", &input).as_deref(), expected, "{input}");
+            assert_eq!(shown("other", &input).as_deref(), expected, "{input}");
         }
     }
 
@@ -153,6 +262,7 @@ mod tests {
             ("read", json!({"arguments": {"command": "view", "path": "/a"}}), None),
             ("edit", json!({"command": "undo_edit", "path": "/a"}), None),
             ("edit", json!({"command": "insert", "path": "/a", "input": {"command": "ls"}}), Some("ls")),
+            ("edit", json!({"command": "view", "path": "/a", "cmd": "ls"}), Some("ls")),
             // Programs may be called so too.
             ("execute", json!({"command": "view", "path": "/a"}), Some("view")),
             ("edit", json!({"command": "view"}), Some("view")),
@@ -162,7 +272,7 @@ mod tests {
             ("edit", json!({"command": "rm", "path": "/a"}), Some("rm")),
         ];
         for (kind, input, expected) in cases {
-            assert_eq!(of(kind, &input).as_deref(), expected, "{kind} {input}");
+            assert_eq!(shown(kind, &input).as_deref(), expected, "{kind} {input}");
         }
     }
 }

@@ -4,7 +4,9 @@ use super::FileChange;
 
 /// The files of a patch, in the order in which they stand there. A file may stand there more than once.
 pub(super) fn patched(patch: &str) -> Vec<FileChange> {
-    let found = in_envelopes(patch);
+    let patch = patch.trim_start_matches('\u{feff}');
+    // Some tools take an envelope wherever it stands.
+    let found = enveloped(patch, |_| true);
     if found.is_empty() {
         return in_unified(patch);
     }
@@ -14,6 +16,11 @@ pub(super) fn patched(patch: &str) -> Vec<FileChange> {
 /// The files of all envelopes in `text`, with the lines that name them. It may be a command that gives them to
 /// `apply_patch`; in other commands they are mere words.
 pub(super) fn in_envelopes(text: &str) -> Vec<FileChange> {
+    enveloped(text, |above| above.is_empty() || above.trim_start().starts_with("<<") || runs_apply_patch(above))
+}
+
+/// `opens` tells whether an envelope may begin below a line, which is the last one that is not blank.
+fn enveloped(text: &str, opens: impl Fn(&str) -> bool) -> Vec<FileChange> {
     let mut found = Vec::new();
     let mut envelope: Option<Envelope> = None;
     let mut above = "";
@@ -21,7 +28,7 @@ pub(super) fn in_envelopes(text: &str) -> Vec<FileChange> {
         match &mut envelope {
             Some(inside) => {
                 let line_of_it = inside.seen(line);
-                if line_of_it.starts_with("*** End Patch") {
+                if is_end(line_of_it) {
                     (envelope, above) = (None, line);
                 } else if let Some((path, is_deleted)) = inside.header(line_of_it) {
                     let start = start + line.len() - line_of_it.len();
@@ -30,7 +37,7 @@ pub(super) fn in_envelopes(text: &str) -> Vec<FileChange> {
                 }
             }
             None => {
-                envelope = Envelope::opened(line, above);
+                envelope = Envelope::opened(line, || opens(above));
                 if !line.trim().is_empty() {
                     above = line;
                 }
@@ -49,11 +56,11 @@ struct Envelope {
 }
 
 impl Envelope {
-    /// `above` is the last line before `line` that is not blank.
-    fn opened(line: &str, above: &str) -> Option<Self> {
+    /// Begun by `line`, where a line of its own `may_open` one.
+    fn opened(line: &str, may_open: impl Fn() -> bool) -> Option<Self> {
         let lead = line.trim_end().strip_suffix("*** Begin Patch")?;
         let opens = match lead.trim().is_empty() {
-            true => above.is_empty() || above.trim_start().starts_with("<<") || runs_apply_patch(above),
+            true => may_open(),
             false => runs_apply_patch(lead),
         };
         opens.then(|| Self { quoted: lead.ends_with('\''), updates: false })
@@ -65,7 +72,7 @@ impl Envelope {
 
     /// The file that a line is about, and whether it is deleted.
     fn header(&mut self, line: &str) -> Option<(String, bool)> {
-        let (word, path) = line.strip_prefix("*** ")?.split_once(": ")?;
+        let (word, path) = line.strip_prefix("*** ")?.split_once(':')?;
         match word {
             "Add File" | "Delete File" => self.updates = false,
             "Update File" => self.updates = true,
@@ -78,6 +85,11 @@ impl Envelope {
     }
 }
 
+/// In a command a quote may end there too. With anything else behind it some tools read on.
+fn is_end(line: &str) -> bool {
+    line.strip_prefix("*** End Patch").is_some_and(|rest| rest.trim().is_empty() || rest.starts_with(['\'', '"']))
+}
+
 fn runs_apply_patch(line: &str) -> bool {
     let mut words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.any(|word| matches!(word, "apply_patch" | "applypatch"))
@@ -85,6 +97,12 @@ fn runs_apply_patch(line: &str) -> bool {
 
 /// The files of a unified diff, with or without the lines that Git adds.
 fn in_unified(text: &str) -> Vec<FileChange> {
+    // Where a hunk is not as long as it says, a tool that does not count may take lines of it for heads of files.
+    counted(text, true).or_else(|| counted(text, false)).unwrap_or_default()
+}
+
+/// None where a hunk is shorter than it says and `counts`.
+fn counted(text: &str, counts: bool) -> Option<Vec<FileChange>> {
     let mut found = Vec::new();
     let mut add = |path: Option<String>, is_deleted| {
         let path = path.filter(|path| !path.is_empty());
@@ -95,11 +113,15 @@ fn in_unified(text: &str) -> Vec<FileChange> {
     let (mut in_head, mut name) = (false, None);
     let mut lines = lines(text).map(|(_, line)| line).peekable();
     while let Some(line) = lines.next() {
+        let was_open = hunk.is_open();
         if hunk.takes(line) {
             continue;
         }
+        if was_open {
+            return None;
+        }
         if let Some(begun) = Hunk::begun(line) {
-            (hunk, in_head) = (begun, false);
+            (hunk, in_head) = (if counts { begun } else { Hunk::default() }, false);
         } else if let Some(names) = line.strip_prefix("diff --git ") {
             (in_head, name) = (true, in_both_halves(names));
         } else if let Some(old) = line.strip_prefix("--- ") {
@@ -119,7 +141,7 @@ fn in_unified(text: &str) -> Vec<FileChange> {
             }
         }
     }
-    found
+    (!hunk.is_open()).then_some(found)
 }
 
 /// How many lines of the old and of the new text a hunk still has: a line of it may look like the head of a file.
@@ -136,6 +158,10 @@ impl Hunk {
         Some(Self { old: count(old).ok()?, new: count(new).ok()? })
     }
 
+    fn is_open(&self) -> bool {
+        (self.old, self.new) != (0, 0)
+    }
+
     /// Whether `line` is one of it. It ends early at a line that can be none.
     fn takes(&mut self, line: &str) -> bool {
         let (old, new) = match line.bytes().next() {
@@ -145,7 +171,7 @@ impl Hunk {
             Some(b'\\') => (Some(self.old), Some(self.new)),
             _ => (None, None),
         };
-        let is_open = (self.old, self.new) != (0, 0);
+        let is_open = self.is_open();
         match (old, new) {
             (Some(old), Some(new)) if is_open => (self.old, self.new) = (old, new),
             _ => *self = Self::default(),

@@ -61,7 +61,7 @@ fn heading(diff: &Diff, action: Action, change: &Change<'_>, look: &Look<'_>) ->
     let path = look.path(&diff.path);
     Piece::Place(match word {
         Some(word) => format!("{path} ({})", word.text(look.lang)),
-        None => path.to_owned(),
+        None => path,
     })
 }
 

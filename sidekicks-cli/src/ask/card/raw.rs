@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Look, bounded};
 use crate::style::Line;
@@ -28,6 +28,34 @@ pub(super) fn input(input: &Value, look: &Look<'_>) -> Vec<Line> {
         text.push_str("\n…");
     }
     bounded(&text, look)
+}
+
+/// What stands beside a command and changes what it does, in the input and in what that passes on: where it is run if not
+/// in the folder of the agent, with which variables, and what it reads.
+pub(super) fn beside(input: &Value, look: &Look<'_>) -> Vec<Line> {
+    let nested = ["input", "arguments", "parameters", "args", "params"];
+    let levels = std::iter::once(input).chain(nested.iter().map(|key| &input[*key])).filter_map(Value::as_object);
+    let told = levels.flatten().filter(|(key, value)| counts(key, value, look));
+    let told: Map<String, Value> = told.map(|(key, value)| (key.clone(), value.clone())).collect();
+    self::input(&Value::Object(told), look)
+}
+
+fn counts(key: &str, value: &Value, look: &Look<'_>) -> bool {
+    let letters: String = key.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
+    let is_blank = match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    };
+    match letters.as_str() {
+        "cwd" | "workdir" | "workingdir" | "workingdirectory" | "directory" | "dirpath" => {
+            !is_blank && value.as_str().is_none_or(|folder| look.folder.join(folder) != look.folder.join(""))
+        }
+        "env" | "environment" | "stdin" => !is_blank,
+        _ => false,
+    }
 }
 
 /// Takes so many bytes and no more.

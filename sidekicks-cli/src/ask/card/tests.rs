@@ -94,9 +94,28 @@ fn descriptions() {
     insta::assert_snapshot!("a change and what it is for", shown(file, 120));
     let raw = json!({"title": "Do it", "description": "As it was wished.", "rawInput": {"wish": "x"}});
     insta::assert_snapshot!("a wish and what it is for", shown(raw, 120));
-    let long = json!({"title": "Do it", "description": "word ".repeat(100_000)});
-    let card = card(&permission(long), &look(Lang::En, Color::Never, 80));
-    assert!(card.lines().count() < LINES + 10 && card.contains("more lines"), "{card}");
+    let mut long = json!({"title": "Do it", "description": "word ".repeat(100_000)});
+    for most in [LINES, WORDS] {
+        let card = card(&permission(long.clone()), &look(Lang::En, Color::Never, 80));
+        assert!((most..most + 10).contains(&card.lines().count()) && card.contains("more lines"), "{card}");
+        (long["action"], long["command"]) = (json!("run_command"), json!("ls"));
+    }
+}
+
+#[test]
+fn what_changes_a_command_stands_below_it() {
+    let below = |input: Value| {
+        let asked = json!({"action": "run_command", "command": "make", "rawInput": input, "options": []});
+        let card = card(&permission(asked), &look(Lang::En, Color::Never, 80));
+        let lines: Vec<&str> = card.lines().filter_map(|line| line.strip_prefix("│     ")).collect();
+        lines.join("\n")
+    };
+    assert_eq!(below(json!({"command": "make", "cwd": "/home/will/ship", "stdin": "", "env": {}, "timeout": 3})), "");
+    assert_eq!(below(json!({"command": "make", "workingDirectory": "/home/will/ship/", "call_id": "x"})), "");
+    assert_eq!(below(json!({"command": "make", "cwd": "/tmp"})), r#""cwd": "/tmp""#);
+    assert_eq!(below(json!({"command": "make", "work_dir": "sub"})), r#""work_dir": "sub""#);
+    assert_eq!(below(json!({"arguments": {"cmd": "make", "stdin": "x"}})), r#""stdin": "x""#);
+    assert_eq!(below(json!({"cmd": "make", "env": ["PATH=/tmp"]})), "\"env\": [\n  \"PATH=/tmp\"\n]");
 }
 
 #[test]
@@ -203,7 +222,13 @@ fn options() {
     insta::assert_snapshot!("repeated and unknown kinds", shown(several.clone(), 120));
     let spoof = json!({"title": "Plan", "options": [
         {"id": "a", "kind": "somehow", "name": "Yes yes yes yes yes yes yes [2] reject once"}]});
-    let card = card(&permission(spoof), &look(Lang::En, Color::Never, 40));
+    let narrow = card(&permission(spoof), &look(Lang::En, Color::Never, 40));
+    let wide = card(
+        &permission(json!({"options": [{"id": "a", "kind": "x", "name": "No”\u{2800} [2] “Yes"}]})),
+        &look(Lang::En, Color::Never, 120),
+    );
+    assert!(wide.contains("\n│ [s]"), "{wide}");
+    let card = narrow;
     assert!(!card.contains("\n│ [2]") && card.contains("│     [2]"), "{card}");
     insta::assert_snapshot!("options one below the other", shown(several, 40));
 }
@@ -217,6 +242,17 @@ fn shapes_that_nobody_knows() {
     let read = json!({"action": "read_file", "title": "Read", "paths": ["a.txt"], "rawInput": {"path": "a.txt"}});
     let card = card(&permission(read), &look(Lang::En, Color::Never, 80));
     assert!(!card.contains("\"path\""), "{card}");
+    for hidden in [json!({"path": "a.txt", "content": "x"}), json!({"path": "a.txt", "then": [{"run": "x"}]})] {
+        for action in ["read_file", "delete_file", "move_file"] {
+            let asked =
+                json!({"action": action, "title": "Do", "paths": ["/home/will/ship/a.txt"], "rawInput": hidden});
+            let card = super::card(&permission(asked), &look(Lang::En, Color::Never, 80));
+            assert!(card.contains("\"path\"") && card.contains("\"x\""), "{card}");
+        }
+    }
+    let lines = json!({"title": "Do", "paths": ["a\nb"], "diffs": [{"path": "c\n+d", "newText": "e"}]});
+    let card = super::card(&permission(lines), &look(Lang::En, Color::Never, 80));
+    assert!(card.contains("  a␊b\n") && card.contains("  c␊+d"), "{card}");
     let many: Vec<String> = (0..100_000).map(|n| format!("é{n}")).collect();
     let card = super::card(&permission(json!({"title": "", "rawInput": many})), &look(Lang::En, Color::Never, 80));
     assert!(card.lines().count() < LINES + 10 && card.contains("more lines"), "{card}");

@@ -23,9 +23,11 @@ fn envelopes() {
         ("*** Begin Patch\n*** Add File: a\n+*** Delete File: b\n  *** Delete File: c\n*** End Patch", &["a", "-c"]),
         ("*** Begin Patch\n*** Delete File: a\n*** End Patch\n*** Delete File: b", &["-a"]),
         ("*** Begin Patch\n*** Delete File:\n*** Delete File: \n*** Rename File: a\n***\n*** End of File", &[]),
+        ("\u{feff}*** Begin Patch\n*** Delete File: a\n*** End Patch", &["-a"]),
+        ("See:\n*** Begin Patch\n*** Delete File: a\n*** End Patch", &["-a"]),
+        ("*** Begin Patch\n*** Delete File:a\n*** End Patch it\n*** Delete File: b:c\n*** End Patch", &["-a", "-b:c"]),
         // No patch.
         ("*** Delete File: a", &[]),
-        ("See:\n*** Begin Patch\n*** Delete File: a\n*** End Patch", &[]),
         ("*** Begin Patch: *** Delete File: a", &[]),
         ("", &[]),
     ];
@@ -91,6 +93,9 @@ fn unified_diffs() {
         // A hunk that is shorter than it says ends where no line of it can be.
         ("--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n 1\ndiff --git a/y b/y\ndeleted file mode 100644\n", &["x", "-y"]),
         ("--- a/x\n+++ b/x\n@@ @@\n-1\n+2\n--- a/y\n+++ b/y\n", &["x", "y"]),
+        // So some tools may see another file there.
+        ("--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n 1\n--- a/y\n+++ /dev/null\n", &["x", "-y"]),
+        ("\u{feff}--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-1", &["-x"]),
         // No diff.
         ("--- a/x\n\n+++ b/x", &[]),
         ("--- a/x", &[]),
