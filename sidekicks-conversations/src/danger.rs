@@ -2,6 +2,7 @@
 
 #[cfg(feature = "dangers")]
 mod args;
+mod beside;
 mod files;
 #[cfg(feature = "dangers")]
 mod output;
@@ -20,6 +21,7 @@ mod walk;
 #[cfg(feature = "dangers")]
 mod wrap;
 
+pub(crate) use beside::beside;
 pub(crate) use files::{of_files, resolved};
 
 use crate::permission::Danger;

@@ -143,10 +143,11 @@ pub enum DangerLevel {
 /// - `discards-changes`: Git throws away what is not committed.
 /// - `drops-data`: a database loses rows, a table, or all that it holds.
 /// - `drops-stash`: Git throws away work that was laid aside.
-/// - `hidden-command`: which command is run, or which text, is only known when it is run. *Unclear.*
+/// - `hidden-command`: which command is run, or which text, is only known when it is run; or variables or text to read are
+///   given to it beside. *Unclear.*
 /// - `moves-files`: files are moved, perhaps over others.
 /// - `not-analysed`: the command was not looked into, or is not known, so nothing is known of what it does. *Unclear.*
-/// - `outside-workspace`: a file outside the folder that the agent works in is changed. *Unclear.*
+/// - `outside-workspace`: a file outside the folder that the agent works in is changed, or a command run there. *Unclear.*
 /// - `overwrites-file`: a file is emptied or written over.
 /// - `removes-containers`: containers, images, volumes or networks are removed.
 /// - `resets-index`: Git moves a branch, or forgets what is staged; files stay. *Unclear.*
@@ -244,6 +245,9 @@ impl Permission {
         let mut known = HashSet::new();
         paths.retain(|path| known.insert(danger::resolved(cwd, Path::new(path)))); // Some tell one in several ways.
         dangers.extend(danger::of_files(action, &paths, &part.diffs, &changes, cwd));
+        if is_command {
+            dangers.extend(danger::beside(tool::levels(&part.input), cwd));
+        }
         let description = tool::description(&part, call, is_input, command.as_deref());
         Self {
             id,

@@ -134,7 +134,7 @@ pub(crate) fn is_open(status: &str) -> bool {
 }
 
 /// The input of a tool, and what it holds as the input of another: some tools only pass on what they are given.
-fn levels(input: &Value) -> impl Iterator<Item = &Map<String, Value>> {
+pub(crate) fn levels(input: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     let nested = ["input", "arguments", "parameters", "args", "params"];
     let inner = nested.into_iter().filter_map(|key| input[key].as_object());
     input.as_object().into_iter().chain(inner)

@@ -102,15 +102,15 @@ fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
     }
     let most = if command.is_some() { WORDS } else { LINES };
     lines.extend(description.iter().flat_map(|text| cut(block::quote(text, look), most, look)));
-    let changed = |path: &str| diffs.iter().any(|diff| diff.path == path);
-    let named: Vec<&str> = paths.iter().map(String::as_str).filter(|path| !changed(path) && path != title).collect();
-    let named: Vec<String> = named.into_iter().map(|path| look.path(path)).collect();
+    let changed = |path: &str| diffs.iter().any(|diff| look.folder.join(&diff.path) == look.folder.join(path));
+    let unchanged = paths.iter().filter(|path| !changed(path));
+    let named: Vec<String> = unchanged.clone().filter(|path| *path != title).map(|path| look.path(path)).collect();
     lines.extend(bounded(&named.join("\n"), look));
     // Of a file that is only read, deleted or moved its name is all there is to know, unless the input has other words.
     let is_named = !paths.is_empty()
         && matches!(permission.action, Action::ReadFile | Action::DeleteFile | Action::MoveFile)
         && is_shown(raw_input, permission, look);
-    if command.is_none() && diffs.is_empty() && !is_named {
+    if command.is_none() && (diffs.is_empty() || unchanged.count() > 0) && !is_named {
         // A shape that nobody knows is still shown, and a change that came as something else than a diff.
         lines.extend(raw::input(raw_input, look));
     }

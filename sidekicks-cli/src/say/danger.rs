@@ -32,9 +32,7 @@ pub(super) fn both(code: &str, level: DangerLevel) -> (String, String) {
             "was not looked into: it cannot be told what it does",
             "n’a pas été examiné\u{a0}: impossible de savoir ce que cela fait",
         ),
-        "outside-workspace" => {
-            ("changes a file outside the agent’s folder", "modifie un fichier hors du dossier de l’agent")
-        }
+        "outside-workspace" => ("acts outside the agent’s folder", "agit hors du dossier de l’agent"),
         "overwrites-file" => ("empties a file or writes over it", "vide un fichier ou écrit par-dessus"),
         "removes-containers" => {
             ("removes containers, images, volumes or networks", "supprime des conteneurs, images, volumes ou réseaux")

@@ -116,11 +116,15 @@ impl Found {
     }
 }
 
-/// Without `.` and `..`. What begins with `~` is somebody's home, which is not known, so it stays as it is.
+/// Without `.` and `..`. What begins with `~` or `$HOME` is somebody's home, which is not known, so it stays as it is.
 pub(crate) fn resolved(cwd: &Path, path: &Path) -> PathBuf {
-    let is_home = path.components().next().is_some_and(|first| first.as_os_str().to_string_lossy().starts_with('~'));
+    let path = path.strip_prefix("file:").map_or_else(|_| path.to_owned(), |rest| Path::new("/").join(rest));
+    let is_home = path.components().next().is_some_and(|first| {
+        let first = first.as_os_str().to_string_lossy();
+        first.starts_with('~') || matches!(&*first, "$HOME" | "${HOME}")
+    });
     let mut resolved = PathBuf::new();
-    let whole = if is_home { path.to_owned() } else { cwd.join(path) };
+    let whole = if is_home { path } else { cwd.join(path) };
     for component in whole.components() {
         match component {
             Component::ParentDir => {
@@ -172,6 +176,10 @@ mod tests {
             (Action::MoveFile, "~/b", &["outside-workspace"]),
             (Action::EditFile, "~other/b", &["outside-workspace"]),
             (Action::EditFile, "a~b", &[]),
+            (Action::EditFile, "$HOME/.ssh/x", &["outside-workspace", "touches-keys"]),
+            (Action::EditFile, "src/$id.rs", &[]),
+            (Action::EditFile, "file:///etc/x", &["outside-workspace"]),
+            (Action::EditFile, "file:///work/app/x", &[]),
             (Action::ReadFile, "/etc/passwd", &[]),
             (Action::Search, "../b/.git", &[]),
             (Action::DeleteFile, "src/lib.rs", &["deletes-files"]),

@@ -60,7 +60,9 @@ fn one_or_more(value: &Value) -> Vec<&str> {
     match value {
         Value::String(path) => vec![path],
         Value::Array(values) => {
-            values.iter().filter_map(|value| value.as_str().or_else(|| value.get("path")?.as_str())).collect()
+            let named =
+                |value| ["path", "filePath", "file_path"].iter().find_map(|key| Value::get(value, key)?.as_str());
+            values.iter().filter_map(|value| value.as_str().or_else(|| named(value))).collect()
         }
         _ => Vec::new(),
     }
@@ -101,7 +103,10 @@ mod tests {
             (json!({"destinationPath": "b", "sourcePath": "a"}), &["a", "b"]),
             (json!({"destination": "b", "source": "a"}), &["a", "b"]),
             (json!({"paths": ["b", "a", "b"], "path": "c"}), &["c", "b", "a"]),
-            (json!({"files": ["a", {"path": "b", "line": 3}, {"name": "c"}, 4, ["d"]]}), &["a", "b"]),
+            (
+                json!({"files": ["a", {"path": "b", "line": 3}, {"filePath": "e"}, {"name": "c"}, 4, ["d"]]}),
+                &["a", "b", "e"],
+            ),
             (json!({"file_paths": ["a"]}), &["a"]),
             (json!({"path": "a", "arguments": {"path": "b"}, "input": {"file": "a"}}), &["a", "b"]),
             (json!({"params": {"paths": ["a"]}, "args": {"path": "b"}, "parameters": {"path": "c"}}), &["c", "b", "a"]),
