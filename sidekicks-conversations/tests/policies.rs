@@ -381,6 +381,30 @@ async fn code_does_not_go_past_what_a_rule_says() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_command_that_is_run_elsewhere_or_otherwise_is_not_what_a_rule_allows() {
+    let beside = |more: Value| {
+        let mut call = run("t", "make");
+        call["rawInput"] = common::with(json!({"command": "make"}), more);
+        call
+    };
+    let cases = [
+        (json!({"cwd": "/work/sub", "env": {}}), "p3 selected yes by rule"),
+        (json!({"cwd": "/work/../tmp"}), "p3 asks: make"),
+        (json!({"env": {"PATH": "/tmp"}}), "p3 asks: make"),
+        (json!({"cmd": "ls"}), "p3 asks: make"),
+    ];
+    for (more, expected) in cases {
+        let rules = [Rule::new(Decide::Allow).command("make")];
+        let mut talk = talk(vec![beside(more.clone())], OPTIONS, |profile| profile.rules(rules), options());
+        talk.with.send("Go").unwrap();
+        settled().await;
+        // Without its parser no command is known.
+        let expected = if cfg!(feature = "dangers") { expected } else { "p3 asks: make" };
+        assert_eq!(told(&mut talk).await[0], expected, "{more}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_due_at_once_is_not_shown_for_a_moment() {
     let dropped = Arc::new(AtomicUsize::new(0));
     let options = options().decider(Undecided(dropped)).permission_timeout(Duration::from_secs(5));

@@ -92,7 +92,6 @@ fn the_first_rule_that_fits_decides() {
         (on(Action::ReadFile, &[]), Decide::Ask, Some(0)),
         (on(Action::Other, &[]), Decide::Ask, Some(0)),
         (on(Action::Fetch, &[]), Decide::Ask, Some(1)),
-        (run("make"), Decide::Allow, None),
     ];
     for (permission, decide, rule) in table {
         let shown = format!("{:?} {:?}", permission.action, permission.paths);
