@@ -26,7 +26,6 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::conversations::Common;
-use crate::danger::Analysis;
 use crate::decider::Decision;
 use crate::directory::AgentProfile;
 use crate::fold::Cursor;
@@ -40,6 +39,7 @@ pub(crate) use forget::{Farewell, Farewells};
 use notices::Compactions;
 use owner::Owner;
 use questions::Question;
+pub(crate) use questions::{Grounds, Judgement};
 use sessions::{Memory, Session};
 use time::{Heard, Late};
 use tools::Failing;
@@ -132,8 +132,8 @@ pub(crate) enum Want {
     Quiet(Option<Instant>),
     /// That the agent is asked for what the turn is to set, and answers.
     Setting,
-    /// That the command of a question is looked into.
-    Analysis(Arc<Permission>),
+    /// That a question is looked into.
+    Judgement(Arc<Permission>, Arc<Grounds>),
     /// What the decider says of a question.
     Decision(Arc<Permission>),
 }
@@ -143,7 +143,8 @@ pub(crate) enum Done {
     Lease(Result<Lease, ConnectError>),
     Quiet,
     Setting(Answer),
-    Analysis(Analysis),
+    /// Nothing where that failed.
+    Judgement(Option<Judgement>),
     /// Nothing where the decider failed.
     Decision(Option<Decision>),
 }
@@ -218,7 +219,7 @@ impl Core {
                 self.set(setting, asked, answer);
             }
             (Done::Setting(_), _) => {}
-            (Done::Analysis(analysis), _) => self.looked_into(number, analysis),
+            (Done::Judgement(judgement), _) => self.looked_into(number, judgement),
             (Done::Decision(decision), _) => self.decided(number, decision),
             (Done::Quiet, _) => {
                 if !self.heard_before(number) && self.is_quiet() {

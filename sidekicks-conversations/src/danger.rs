@@ -21,7 +21,7 @@ mod walk;
 #[cfg(feature = "dangers")]
 mod wrap;
 
-pub(crate) use beside::beside;
+pub(crate) use beside::of_beside;
 pub(crate) use files::{of_files, resolved};
 
 use crate::permission::Danger;
@@ -50,8 +50,8 @@ impl Analysis {
     }
 }
 
-/// A simple command, in two forms for a rule to be matched against. What allows it has to match what is
-/// [`written`](Self::written): only that has all of it. What forbids it had better match either, since a shell takes
+/// A simple command, in several forms for a rule to be matched against. What allows it has to match what is
+/// [`written`](Self::written): only that has all of it. What forbids it had better match any, since a shell takes
 /// `\git 'push'` for `git push`.
 ///
 /// It may be less than a command: variables that are set (`PATH=/tmp`, and `for PATH` of a loop over a name in capitals or

@@ -50,6 +50,13 @@ where
     }
 }
 
+#[async_trait]
+impl<T: Decider + ?Sized> Decider for Arc<T> {
+    async fn decide(&self, permission: Arc<Permission>) -> Decision {
+        (**self).decide(permission).await
+    }
+}
+
 /// What a [`Decider`] says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

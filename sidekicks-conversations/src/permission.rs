@@ -241,12 +241,15 @@ impl Permission {
             None if action == Action::RunCommand => vec![Danger::not_analysed()],
             _ => Vec::new(),
         };
-        let mut paths = tool::paths(&part, &changes);
+        let (mut paths, are_all) = tool::paths(&part, &changes);
+        if !are_all && dangers.is_empty() {
+            dangers.push(Danger::not_analysed());
+        }
         let mut known = HashSet::new();
         paths.retain(|path| known.insert(danger::resolved(cwd, Path::new(path)))); // Some tell one in several ways.
         dangers.extend(danger::of_files(action, &paths, &part.diffs, &changes, cwd));
         if is_command {
-            dangers.extend(danger::beside(tool::levels(&part.input), cwd));
+            dangers.extend(danger::of_beside(&tool::beside(&part.input), cwd));
         }
         let description = tool::description(&part, call, is_input, command.as_deref());
         Self {

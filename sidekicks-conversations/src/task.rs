@@ -15,7 +15,6 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::conversation::Shared;
 use crate::core::{Core, Done, Number, Want};
-use crate::danger::{self, Analysis};
 use crate::errand::ask;
 
 /// What the task waits for.
@@ -194,12 +193,11 @@ impl Job {
                 Self { number, work, panicked }
             }
             // As tasks of their own: a thread that is kept busy is not the one that hears a Stop.
-            Want::Analysis(permission) => {
+            Want::Judgement(permission, grounds) => {
                 let mut task = JoinSet::new();
-                let len = permission.command.as_ref().map_or(0, String::len);
-                task.spawn_blocking(move || danger::analyse(permission.command.as_deref().unwrap_or_default()));
-                let work = async move { Done::Analysis(joined(task).await.unwrap_or_else(|| Analysis::unknown(len))) };
-                Self { number, work: Box::pin(work), panicked: || Done::Analysis(Analysis::unknown(0)) }
+                task.spawn_blocking(move || grounds.judge(&permission));
+                let work = Box::pin(async move { Done::Judgement(joined(task).await) });
+                Self { number, work, panicked: || Done::Judgement(None) }
             }
             Want::Decision(permission) => {
                 let mut task = JoinSet::new();

@@ -2,6 +2,7 @@
 //!
 //! The raw JSON is read here, not the schema's types: those drop words that they do not know.
 
+mod beside;
 mod changes;
 mod command;
 mod description;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub(crate) use beside::{Beside, beside};
 pub(crate) use changes::{FileChange, changes};
 pub(crate) use command::{Command, command};
 pub(crate) use description::description;
@@ -134,10 +136,15 @@ pub(crate) fn is_open(status: &str) -> bool {
 }
 
 /// The input of a tool, and what it holds as the input of another: some tools only pass on what they are given.
-pub(crate) fn levels(input: &Value) -> impl Iterator<Item = &Map<String, Value>> {
+fn levels(input: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     let nested = ["input", "arguments", "parameters", "args", "params"];
     let inner = nested.into_iter().filter_map(|key| input[key].as_object());
     input.as_object().into_iter().chain(inner)
+}
+
+/// A name of something in an input, however it is spelt: in small letters, and without `_`.
+fn folded(key: &str) -> String {
+    key.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }
 
 fn diff(item: &Value) -> Option<Diff> {
@@ -197,7 +204,7 @@ mod tests {
             {"type": "content", "content": {"type": "text", "text": "two"}}]}),
         );
         assert_eq!((part.title.as_str(), &part.output), ("T", &"one\ntwo".into()));
-        assert_eq!(paths(&part, &[]), ["a", "c", "b"]);
+        assert_eq!(paths(&part, &[]).0, ["a", "c", "b"]);
         assert_eq!(part.diffs[0].old_text, None);
         update(&mut part, &mut from, &json!({"status": "done for", "content": [], "rawOutput": {"stdout": "three"}}));
         assert_eq!((part.status.as_str(), &part.output, part.diffs.len()), ("done for", &"three".into(), 0));

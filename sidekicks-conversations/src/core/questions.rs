@@ -14,7 +14,7 @@ use crate::decider::Decision;
 use crate::error::AnswerError;
 use crate::event::{Event, Outcome, ResolvedBy};
 use crate::id::PermissionId;
-use crate::permission::{Choice, Permission};
+use crate::permission::{Choice, Danger, Permission};
 use crate::policy::{self, Case, Decide, Policy, Rule};
 
 /// Up to so many bytes a command is looked into at once, while the conversation is locked: that takes far less than a
@@ -26,11 +26,50 @@ pub(super) struct Question {
     id: PermissionId,
     request: PermissionRequest,
     permission: Arc<Permission>,
-    /// The folder that the agent works in.
-    cwd: PathBuf,
+    grounds: Arc<Grounds>,
     step: Step,
     /// When it is settled without anybody.
     due: Option<Instant>,
+}
+
+/// What decides about a question, as it was when that came.
+pub(crate) struct Grounds {
+    /// The folder that the agent works in.
+    cwd: PathBuf,
+    policy: Policy,
+    rules: Vec<Rule>,
+}
+
+/// What is known of a question once it was looked into.
+pub(crate) struct Judgement {
+    /// The dangers of its command.
+    dangers: Vec<Danger>,
+    decide: Decide,
+    /// What decides so; the policy where it is none.
+    rule: Option<Rule>,
+}
+
+impl Grounds {
+    /// Looks into a question. That takes long where its command was made to be slow.
+    pub(crate) fn judge(&self, permission: &Permission) -> Judgement {
+        let Analysis { dangers, commands } = match &permission.command {
+            Some(command) => danger::analyse(command),
+            None => Analysis::of_no_command(),
+        };
+        let mut flagged = permission.clone();
+        flagged.dangers.extend(dangers.iter().cloned());
+        let (decide, rule) =
+            policy::decide(self.policy, &self.rules, &Case::of(&flagged, commands.as_deref(), &self.cwd));
+        Judgement { dangers, decide, rule: rule.cloned() }
+    }
+}
+
+impl Judgement {
+    /// Nothing is known, so a person is asked.
+    fn failed(permission: &Permission) -> Self {
+        let len = permission.command.as_ref().map_or(0, String::len);
+        Self { dangers: Analysis::unknown(len).dangers, decide: Decide::Ask, rule: None }
+    }
 }
 
 /// How far a question has come.
@@ -66,7 +105,9 @@ impl Question {
 
     fn wants(&self) -> Option<(Number, Want)> {
         match self.step {
-            Step::LookedInto(number) => Some((number, Want::Analysis(Arc::clone(&self.permission)))),
+            Step::LookedInto(number) => {
+                Some((number, Want::Judgement(Arc::clone(&self.permission), Arc::clone(&self.grounds))))
+            }
             Step::Decided(number) => Some((number, Want::Decision(Arc::clone(&self.permission)))),
             Step::ToBeAsked | Step::Asked => None,
         }
@@ -94,16 +135,16 @@ impl Core {
             let call = call["toolCallId"].as_str().and_then(|tool| self.cursor.tool(transcript, tool));
             Permission::of(&request, call, &cwd, id.clone(), self.agent.clone(), answer.clone())
         });
-        let short = match &permission.command {
-            Some(command) => (command.len() <= SHORT).then(|| danger::analyse(command)),
-            None => Some(Analysis::of_no_command()),
-        };
+        let (policy, rules) = self.rules();
+        let grounds = Arc::new(Grounds { cwd, policy, rules });
+        let is_short = permission.command.as_ref().is_none_or(|command| command.len() <= SHORT);
+        let judgement = is_short.then(|| grounds.judge(&permission));
         let number = self.number();
         let (permission, step) = (Arc::new(permission), Step::LookedInto(number));
         let due = Instant::now().checked_add(self.common.options.permission_timeout);
-        self.questions.push(Question { id, request, permission, cwd, step, due });
-        match short {
-            Some(analysis) => self.looked_into(number, analysis),
+        self.questions.push(Question { id, request, permission, grounds, step, due });
+        match judgement {
+            judgement @ Some(_) => self.looked_into(number, judgement),
             None => self.minded(),
         }
     }
@@ -114,26 +155,28 @@ impl Core {
     }
 
     /// What the command of a question may destroy is known.
-    pub(super) fn looked_into(&mut self, number: Number, analysis: Analysis) {
+    pub(super) fn looked_into(&mut self, number: Number, judgement: Option<Judgement>) {
         let Some(at) = self.questions.iter().position(|question| question.step == Step::LookedInto(number)) else {
             return;
         };
-        let (policy, rules) = self.rules();
         let next = self.common.options.decider.is_some().then(|| self.number());
-        let Question { permission, cwd, step, .. } = &mut self.questions[at];
+        let Question { permission, grounds, step, .. } = &mut self.questions[at];
+        let judgement = judgement.unwrap_or_else(|| Judgement::failed(permission));
+        let Judgement { dangers: found, decide, rule } = judgement;
         let dangers = &mut Arc::make_mut(permission).dangers;
-        dangers.splice(..0, analysis.dangers);
+        dangers.splice(..0, found);
         // As they stand in the command; behind them what stands elsewhere.
         dangers.sort_by_key(|danger| (danger.end == 0, danger.start));
-        let case = Case { permission, commands: analysis.commands.as_deref(), cwd };
-        let (decide, rule) = policy::decide(policy, &rules, &case);
         let reply = match decide {
             Decide::Allow => allowing(permission),
             Decide::Deny => denying(permission),
             Decide::Ask => None,
         };
         match reply {
-            Some(reply) => self.settle(at, reply, rule.cloned().map_or(Settler::Policy(policy), Settler::Rule)),
+            Some(reply) => {
+                let policy = grounds.policy;
+                self.settle(at, reply, rule.map_or(Settler::Policy(policy), Settler::Rule));
+            }
             None => {
                 // No code goes past what the user wrote: that a person is asked, or, with two answers to refuse with, that
                 // it is refused.

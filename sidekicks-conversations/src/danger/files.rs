@@ -116,17 +116,25 @@ impl Found {
     }
 }
 
-/// Without `.` and `..`. What begins with `~` or `$HOME` is somebody's home, which is not known, so it stays as it is.
+/// Without `.` and `..`. What begins with `~` or `$HOME` is somebody's home, which is not known, so it stays there: as `~`,
+/// and with a `..` that leads out of it.
 pub(crate) fn resolved(cwd: &Path, path: &Path) -> PathBuf {
     let path = path.strip_prefix("file:").map_or_else(|_| path.to_owned(), |rest| Path::new("/").join(rest));
     let is_home = path.components().next().is_some_and(|first| {
         let first = first.as_os_str().to_string_lossy();
         first.starts_with('~') || matches!(&*first, "$HOME" | "${HOME}")
     });
+    let whole = match path.strip_prefix("$HOME").or_else(|_| path.strip_prefix("${HOME}")) {
+        Ok(rest) => Path::new("~").join(rest),
+        Err(_) if is_home => path,
+        Err(_) => cwd.join(path),
+    };
     let mut resolved = PathBuf::new();
-    let whole = if is_home { path } else { cwd.join(path) };
     for component in whole.components() {
         match component {
+            Component::ParentDir if is_home && (resolved.iter().count() == 1 || resolved.ends_with("..")) => {
+                resolved.push("..");
+            }
             Component::ParentDir => {
                 resolved.pop();
             }

@@ -1,10 +1,12 @@
 //! Which rule fits a question.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::{Decide, Policy, Rule, glob};
 use crate::danger::{Simple, resolved};
 use crate::permission::{Action, Permission};
+use crate::tool::{Beside, beside};
 
 /// What is known of a question.
 pub(crate) struct Case<'a> {
@@ -13,6 +15,8 @@ pub(crate) struct Case<'a> {
     pub(crate) commands: Option<&'a [Simple]>,
     /// The folder that the agent works in.
     pub(crate) cwd: &'a Path,
+    /// What stands beside the command.
+    beside: Beside<'a>,
 }
 
 /// Whether a rule fits.
@@ -51,7 +55,11 @@ pub(crate) fn decide<'a>(policy: Policy, rules: &'a [Rule], case: &Case<'_>) -> 
     }
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    pub(crate) fn of(permission: &'a Permission, commands: Option<&'a [Simple]>, cwd: &'a Path) -> Self {
+        Self { permission, commands, cwd, beside: beside(&permission.raw_input) }
+    }
+
     fn is_flagged(&self) -> bool {
         !self.permission.dangers.is_empty()
     }
@@ -68,7 +76,7 @@ impl Case<'_> {
     }
 
     fn fits(&self, rule: &Rule) -> Fits {
-        if rule.action.is_some_and(|action| action != self.permission.action) {
+        if rule.action.is_some_and(|action| !self.is_done(action, rule.decide)) {
             return Fits::No;
         }
         let (command, path) = (rule.command.as_deref(), rule.path.as_deref());
@@ -81,6 +89,13 @@ impl Case<'_> {
             let command = command.map_or(Fits::Yes, |pattern| self.may_run(pattern));
             command.min(path.map_or(Fits::Yes, |pattern| self.may_touch(pattern)))
         }
+    }
+
+    /// A change of several files may delete one of them, which is what a rule forbids.
+    fn is_done(&self, action: Action, decide: Decide) -> bool {
+        let deletes = || self.permission.dangers.iter().any(|danger| danger.code == "deletes-files");
+        let forbids = decide != Decide::Allow && action == Action::DeleteFile && !self.runs();
+        action == self.permission.action || (forbids && deletes())
     }
 
     /// Whether every command is one of these, with all that stands around it.
@@ -105,7 +120,7 @@ impl Case<'_> {
         let may_be = |it: &Simple| it.guessed.as_ref().is_some_and(|guessed| glob::may_be_command(pattern, guessed));
         match self.commands {
             Some(commands) if commands.iter().any(|it| is(&it.written) || is(&it.plain) || is(&it.bare)) => Fits::Yes,
-            Some(commands) if commands.iter().any(may_be) => Fits::Perhaps,
+            Some(commands) if self.beside.otherwise || commands.iter().any(may_be) => Fits::Perhaps,
             Some(_) => Fits::No,
             None if self.permission.command.as_deref().is_some_and(is) => Fits::Yes,
             None if self.runs() => Fits::Perhaps,
@@ -115,20 +130,22 @@ impl Case<'_> {
 
     /// Whether some path is one of these, in whatever folder where the pattern begins with `**`.
     fn may_touch(&self, pattern: &str) -> Fits {
-        let from = if pattern.starts_with("**") { Path::new("/") } else { self.cwd };
+        let anywhere = pattern == "**" || pattern.starts_with("**/");
+        let from = if anywhere { Path::new("/") } else { self.cwd };
         let pattern = folded(&resolved(from, Path::new(pattern)));
         let Permission { action, paths, .. } = self.permission;
-        let told = paths.iter().map(|path| self.is_there(&pattern, path)).max();
+        let told = paths.iter().map(|path| self.is_there(&pattern, path, self.cwd)).max();
         // Nobody knows which file it is.
         let unknown = !self.runs() && !matches!(action, Action::Fetch | Action::SwitchMode);
         let by_file = told.unwrap_or(if unknown { Fits::Perhaps } else { Fits::No });
         by_file.max(self.may_name(&pattern))
     }
 
-    fn is_there(&self, pattern: &Path, path: &str) -> Fits {
-        let whole = folded(&self.whole(path));
+    /// Whether a path, which may be one from `folder` on, is one of these.
+    fn is_there(&self, pattern: &Path, path: &str, folder: &Path) -> Fits {
+        let whole = folded(&resolved(folder, Path::new(path)));
         // Whoever is no shell takes a `~` for a name as any other.
-        let by_name = folded(&resolved(Path::new("/"), &self.cwd.join(path)));
+        let by_name = folded(&resolved(Path::new("/"), &folder.join(path)));
         // What is done to a folder is done to what is in it.
         let action = self.permission.action;
         let whole_folders = matches!(action, Action::Search | Action::DeleteFile | Action::MoveFile);
@@ -142,15 +159,18 @@ impl Case<'_> {
 
     /// Whether a word of the command is perhaps one of these paths. What else it touches is not known.
     fn may_name(&self, pattern: &Path) -> Fits {
-        let is_word = |text: &str| {
-            let pieces = text.split([' ', '\n', '\t', '=', ':', ',', '<', '>', '\'', '"']);
-            pieces.filter(|piece| !piece.is_empty()).any(|piece| self.is_there(pattern, piece) != Fits::No)
-        };
-        match self.commands {
-            Some(commands) if commands.iter().any(|it| is_word(&it.written) || is_word(&it.plain)) => Fits::Perhaps,
-            None if self.runs() => Fits::Perhaps,
-            _ => Fits::No,
+        let Some(commands) = self.commands else { return if self.runs() { Fits::Perhaps } else { Fits::No } };
+        // A word that such a path is a piece of would be taken apart with it.
+        let apart = |c: char| " \n\t=:,@<>'\"".contains(c);
+        if self.beside.otherwise || pattern.to_string_lossy().contains(apart) {
+            return Fits::Perhaps;
         }
+        let folder = resolved(self.cwd, Path::new(self.beside.folder.unwrap_or_default()));
+        let texts = commands.iter().flat_map(|it| [&it.written, &it.plain]);
+        // Wrappers repeat what they run.
+        let pieces: HashSet<&str> = texts.flat_map(|text| text.split(apart)).filter(|it| !it.is_empty()).collect();
+        let names = |piece: &str| self.is_there(pattern, piece, &folder) != Fits::No;
+        if pieces.into_iter().any(names) { Fits::Perhaps } else { Fits::No }
     }
 
     fn whole(&self, path: &str) -> PathBuf {

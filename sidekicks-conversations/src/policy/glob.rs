@@ -55,6 +55,9 @@ fn are_names(pattern: &[String], path: &[String]) -> bool {
 /// Whether `pattern` may stand for the path, where one of them is below a home and the other is below `/`.
 pub(super) fn may_be_path(pattern: &Path, path: &Path) -> bool {
     match (below_home(pattern), below_home(path)) {
+        // Out of a home, to wherever that is.
+        (Some(pattern), _) if pattern.starts_with("..") => true,
+        (_, Some(path)) if path.starts_with("..") => true,
         (Some(pattern), None) => is_path(&Path::new("/**").join(pattern), path),
         // Any beginning of the pattern may be that home.
         (None, Some(path)) => {
@@ -168,6 +171,7 @@ mod tests {
             ("/home/me/.ssh/**", "~/.ssh/id", true),
             ("/w/**/.env", "~/.env", true),
             ("/w/src/*.rs", "~/lib/a", false),
+            ("/etc/**", "~/../../etc/x", true),
             // Both, or neither: it is or is not.
             ("~/a", "~/a", false),
             ("/w/a", "/a", false),

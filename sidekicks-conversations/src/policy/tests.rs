@@ -34,8 +34,7 @@ fn decided(policy: Policy, rules: &[Rule], mut permission: Permission) -> (Decid
     let analysis = permission.command.as_deref().map(analyse);
     permission.dangers.extend(analysis.iter().flat_map(|it| it.dangers.clone()));
     let commands = analysis.as_ref().and_then(|it| it.commands.as_deref());
-    let case = Case { permission: &permission, commands, cwd: Path::new("/work") };
-    let (decide, rule) = decide(policy, rules, &case);
+    let (decide, rule) = decide(policy, rules, &Case::of(&permission, commands, Path::new("/work")));
     (decide, rule.and_then(|rule| rules.iter().position(|it| std::ptr::eq(it, rule))))
 }
 

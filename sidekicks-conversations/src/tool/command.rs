@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::levels;
+use super::beside::is_any_beside;
+use super::{folded, levels};
 use crate::part::ToolPart;
 
 /// What the input of a tool says of a command.
@@ -37,8 +38,9 @@ pub(crate) fn command(part: &ToolPart) -> Command {
 
 /// The names that a command has, and what is under each.
 fn given(input: &Map<String, Value>) -> impl Iterator<Item = (&'static str, &Value)> {
-    let names = ["command", "cmd", "shell_command", "command_line", "commandLine", "commands"];
-    names.into_iter().filter_map(|name| Some((name, input.get(name)?))).filter(|(_, value)| !is_blank(value))
+    let names = ["command", "cmd", "shellcommand", "commandline", "commands"];
+    let keyed = |name| input.iter().filter(move |(key, _)| folded(key) == name).map(move |(_, value)| (name, value));
+    names.into_iter().flat_map(keyed).filter(|(_, value)| !is_blank(value))
 }
 
 fn is_blank(value: &Value) -> bool {
@@ -94,6 +96,8 @@ fn one_of_many(command: &Value) -> Option<Vec<String>> {
     match command {
         Value::String(command) => Some(vec![command.clone()]),
         Value::Array(words) => Some(vec![of_words(words, "")?]),
+        // What stands beside it there is shown nowhere.
+        Value::Object(fields) if is_any_beside(fields) => None,
         Value::Object(fields) => {
             let all = given(fields).map(|(name, command)| of_fields(name, command, fields));
             all.collect::<Option<Vec<_>>>().map(|all| all.concat()).filter(|all| !all.is_empty())
@@ -181,6 +185,9 @@ mod tests {
             (json!({"command": "ls -l"}), Some("ls -l")),
             (json!({"cmd": "ls"}), Some("ls")),
             (json!({"shell_command": "ls"}), Some("ls")),
+            (json!({"ShellCommand": "ls"}), Some("ls")),
+            (json!({"CMD": "ls", "commandLine": "pwd"}), Some("ls\npwd")),
+            (json!({"commands": [{"command": "make", "cwd": "/tmp"}]}), Some("?")),
             (json!({"command": ["/bin/bash", "-lc", "echo hi > out; cat out"]}), Some("echo hi > out; cat out")),
             (json!({"command": ["git", "commit", "-m", "it's done"]}), Some(r"git commit -m 'it'\''s done'")),
             (json!({"command": null, "cmd": ["ls", ""]}), Some("ls ''")),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{FileChange, levels};
+use super::{FileChange, folded, levels};
 use crate::part::ToolPart;
 
 /// What tools call a file or folder, in the order in which they are told; in small letters and without `_`.
@@ -31,14 +31,16 @@ const NAMES: &[&str] = &[
 /// No system takes a longer path (Linux, `PATH_MAX`).
 const LONGEST: usize = 4096;
 
-/// The files that a call is about, each once: those it tells as places, then those it changes, then those in its input.
-pub(crate) fn paths(part: &ToolPart, changes: &[FileChange]) -> Vec<String> {
+/// The files that a call is about, each once: those it tells as places, then those it changes, then those in its input; and
+/// whether that is all of them, since what is too long for a path, or is of several lines, may be one all the same.
+pub(crate) fn paths(part: &ToolPart, changes: &[FileChange]) -> (Vec<String>, bool) {
     let told = part.locations.iter().map(|location| location.path.as_str());
     let changed = part.diffs.iter().map(|diff| &diff.path).chain(changes.iter().map(|change| &change.path));
-    let given = levels(&part.input).flat_map(given);
+    let (given, other): (Vec<&str>, Vec<&str>) = levels(&part.input).flat_map(given).partition(|it| may_be_a_path(it));
     let mut known = HashSet::new();
     let all = told.chain(changed.map(String::as_str)).chain(given);
-    all.filter(|path| known.insert(*path)).map(str::to_owned).collect()
+    let paths = all.filter(|path| known.insert(*path)).map(str::to_owned).collect();
+    (paths, other.iter().all(|text| text.trim().is_empty()))
 }
 
 fn given(input: &Map<String, Value>) -> Vec<&str> {
@@ -47,12 +49,14 @@ fn given(input: &Map<String, Value>) -> Vec<&str> {
     // Alone they may be anything, as where a call comes from.
     let is_move = ["source", "destination"].iter().all(|key| input.get(*key).is_some_and(Value::is_string));
     let named = named.into_iter().filter(|(place, _)| is_move || !matches!(NAMES[*place], "source" | "destination"));
-    named.flat_map(|(_, value)| one_or_more(value)).filter(|path| may_be_a_path(path)).collect()
+    let fetched = input.iter().filter(|(key, _)| matches!(folded(key).as_str(), "url" | "uri"));
+    let fetched = fetched.filter_map(|(_, value)| value.as_str()).filter(|url| url.starts_with("file:"));
+    named.flat_map(|(_, value)| one_or_more(value)).chain(fetched).collect()
 }
 
 fn place(key: &str) -> Option<usize> {
-    let letters = || key.bytes().filter(|byte| *byte != b'_').map(|byte| byte.to_ascii_lowercase());
-    NAMES.iter().position(|name| name.bytes().eq(letters()))
+    let key = folded(key);
+    NAMES.iter().position(|name| *name == key)
 }
 
 /// A text, or each of a list, which may also be objects with a path.
@@ -81,13 +85,13 @@ mod tests {
     use serde_json::json;
 
     fn of(input: Value) -> Vec<String> {
-        paths(&ToolPart { input: Arc::new(input), ..ToolPart::default() }, &[])
+        paths(&ToolPart { input: Arc::new(input), ..ToolPart::default() }, &[]).0
     }
 
     #[test]
     fn the_paths_of_every_form() {
         let long = "x".repeat(LONGEST + 1);
-        let cases: [(Value, &[&str]); 27] = [
+        let cases: [(Value, &[&str]); 29] = [
             (json!({"path": "a"}), &["a"]),
             (json!({"file_path": "a"}), &["a"]),
             (json!({"filePath": "a"}), &["a"]),
@@ -108,6 +112,8 @@ mod tests {
                 &["a", "b", "e"],
             ),
             (json!({"file_paths": ["a"]}), &["a"]),
+            (json!({"url": "file:///work/a"}), &["file:///work/a"]),
+            (json!({"url": "https://example.org/a"}), &[]),
             (json!({"path": "a", "arguments": {"path": "b"}, "input": {"file": "a"}}), &["a", "b"]),
             (json!({"params": {"paths": ["a"]}, "args": {"path": "b"}, "parameters": {"path": "c"}}), &["c", "b", "a"]),
             // No paths.
@@ -135,6 +141,20 @@ mod tests {
             ..ToolPart::default()
         };
         let change = |path: &str| FileChange { path: path.to_owned(), is_deleted: false, at: 0..0 };
-        assert_eq!(paths(&part, &[change("changed"), change("diff")]), ["place", "diff", "changed", "given"]);
+        let expected = ["place", "diff", "changed", "given"].map(str::to_owned).into();
+        assert_eq!(paths(&part, &[change("changed"), change("diff")]), (expected, true));
+    }
+
+    #[test]
+    fn what_may_be_one_more_is_told() {
+        let long = "x/".repeat(LONGEST);
+        for (input, all) in [
+            (json!({"path": "a", "file": long}), false),
+            (json!({"path": "a\nb"}), false),
+            (json!({"path": "a", "file": " \n", "content": "a\nb"}), true),
+        ] {
+            let part = ToolPart { input: Arc::new(input.clone()), ..ToolPart::default() };
+            assert_eq!(paths(&part, &[]).1, all, "{input:.40}");
+        }
     }
 }
