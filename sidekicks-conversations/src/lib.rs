@@ -142,12 +142,12 @@
 //!
 //! 1. the [`Rule`]s of the agent's [profile](AgentProfile::rules): the first that fits,
 //! 2. the [`Policy`] of the profile,
-//! 3. the [`Decider`]: code of yours,
+//! 3. the [`Decider`]: code of yours; it is passed over where a rule wants a person to be asked, or is in doubt,
 //! 4. a person, who is told by [`Event::PermissionRequested`] and answers with [`Conversation::answer`], for as long as
 //!    [`Options::permission_timeout`] lets the question be open.
 //!
-//! Rules and policies are data, and never widen what is asked: they allow once and refuse once. What settled a question
-//! without a person is told by [`Event::PermissionResolved`] alone, which then has the whole question.
+//! Rules and policies are data, and never widen what is asked: they allow once and refuse once. A question that is settled
+//! before a person was asked is told by [`Event::PermissionResolved`] alone, which then has the whole of it.
 //!
 //! ```
 //! use sidekicks_conversations::{AgentProfile, Decide, Policy, Rule};

@@ -102,14 +102,14 @@ pub struct Danger {
     pub code: String,
     /// How sure that is.
     pub level: DangerLevel,
-    /// Where it begins in the command, in bytes; 0 where there is no command.
+    /// Where it begins in the command, in bytes; 0 where it is none of a piece of the command.
     pub start: usize,
-    /// Where it ends in the command, in bytes; 0 where there is no command.
+    /// Where it ends in the command, in bytes; 0 where it is none of a piece of the command.
     pub end: usize,
 }
 
 impl Danger {
-    /// A danger where no command is known; of one that is, set `start` and `end`.
+    /// A danger that is none of a piece of a command; of one that is, set `start` and `end`.
     pub fn new(code: impl Into<String>, level: DangerLevel) -> Self {
         Self { code: code.into(), level, start: 0, end: 0 }
     }

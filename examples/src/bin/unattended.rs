@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run -p examples --bin unattended -- "run the tests" "gemini --acp" \
-//!   '[{"decide": "allow", "command": "cargo test *"}, {"decide": "deny", "path": "**/.env"}]'
+//!   '[{"decide": "deny", "path": "**/.env"}, {"decide": "allow", "command": "cargo test *"}]'
 //! ```
 
 use std::collections::HashMap;
@@ -51,7 +51,7 @@ async fn work(agent: SingleAgent, prompt: String, rules: Vec<Rule>) -> Outcome {
                     return Err(harmless(&error.to_string()).into());
                 }
             }
-            // A rule wants a person to be asked, or the agent offers two ways to say no.
+            // A rule wants a person to be asked, or the agent offers no single answer that is meant.
             Event::PermissionRequested(question) => {
                 writeln!(stderr(), "[{}: nobody is there]", harmless(&question.title))?;
                 examples::say_no(&conversation, question);

@@ -4,7 +4,8 @@ mod block;
 mod diff;
 mod raw;
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sidekicks_conversations::{Action, Choice, Permission};
@@ -102,15 +103,17 @@ fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
     }
     let most = if command.is_some() { WORDS } else { LINES };
     lines.extend(description.iter().flat_map(|text| cut(block::quote(text, look), most, look)));
-    let changed = |path: &str| diffs.iter().any(|diff| look.folder.join(&diff.path) == look.folder.join(path));
-    let unchanged = paths.iter().filter(|path| !changed(path));
-    let named: Vec<String> = unchanged.clone().filter(|path| *path != title).map(|path| look.path(path)).collect();
+    let changed: HashSet<PathBuf> = diffs.iter().map(|diff| look.folder.join(&diff.path)).collect();
+    let unchanged: Vec<&String> = paths.iter().filter(|path| !changed.contains(&look.folder.join(path))).collect();
+    let named: Vec<String> = unchanged.iter().filter(|path| **path != title).map(|path| look.path(path)).collect();
     lines.extend(bounded(&named.join("\n"), look));
-    // Of a file that is only read, deleted or moved its name is all there is to know, unless the input has other words.
+    // Of a file that is only read, deleted or moved its name is all there is to know, unless the input has other words, or
+    // two names, of which one moves to the other.
     let is_named = !paths.is_empty()
+        && (permission.action != Action::MoveFile || paths.len() == 1)
         && matches!(permission.action, Action::ReadFile | Action::DeleteFile | Action::MoveFile)
-        && is_shown(raw_input, permission, look);
-    if command.is_none() && (diffs.is_empty() || unchanged.count() > 0) && !is_named {
+        && is_shown(permission, look);
+    if command.is_none() && (diffs.is_empty() || !unchanged.is_empty()) && !is_named {
         // A shape that nobody knows is still shown, and a change that came as something else than a diff.
         lines.extend(raw::input(raw_input, look));
     }
@@ -121,19 +124,21 @@ fn body(permission: &Permission, look: &Look<'_>) -> Vec<Line> {
     lines
 }
 
-/// Whether each text in `input` is one of the files, the title or the description.
-fn is_shown(input: &Value, permission: &Permission, look: &Look<'_>) -> bool {
-    let each = |value: &Value| is_shown(value, permission, look);
-    match input {
-        Value::String(text) => {
-            let is_file = |path: &String| look.folder.join(path) == look.folder.join(text);
-            let said = [Some(&permission.title), permission.description.as_ref()];
-            said.into_iter().flatten().any(|said| said == text) || permission.paths.iter().any(is_file)
+/// Whether each text in the input is one of the files, the title or the description.
+fn is_shown(permission: &Permission, look: &Look<'_>) -> bool {
+    let Permission { title, description, paths, raw_input, .. } = permission;
+    let files: HashSet<PathBuf> = paths.iter().map(|path| look.folder.join(path)).collect();
+    let is_there = |text: &String| text == title || Some(text) == description.as_ref();
+    let mut open = vec![&**raw_input];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) if !is_there(text) && !files.contains(&look.folder.join(text)) => return false,
+            Value::Array(values) => open.extend(values),
+            Value::Object(fields) => open.extend(fields.values()),
+            _ => {}
         }
-        Value::Array(values) => values.iter().all(each),
-        Value::Object(fields) => fields.values().all(each),
-        Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
+    true
 }
 
 /// The lines of `text`, which an agent may have made long.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Look, bounded};
 use crate::style::Line;
@@ -35,9 +35,11 @@ pub(super) fn input(input: &Value, look: &Look<'_>) -> Vec<Line> {
 pub(super) fn beside(input: &Value, look: &Look<'_>) -> Vec<Line> {
     let nested = ["input", "arguments", "parameters", "args", "params"];
     let levels = std::iter::once(input).chain(nested.iter().map(|key| &input[*key])).filter_map(Value::as_object);
-    let told = levels.flatten().filter(|(key, value)| counts(key, value, look));
-    let told: Map<String, Value> = told.map(|(key, value)| (key.clone(), value.clone())).collect();
-    self::input(&Value::Object(told), look)
+    let told = levels.map(|level| {
+        let told = level.iter().filter(|(key, value)| counts(key, value, look));
+        Value::Object(told.map(|(key, value)| (key.clone(), value.clone())).collect())
+    });
+    told.flat_map(|told| self::input(&told, look)).collect()
 }
 
 fn counts(key: &str, value: &Value, look: &Look<'_>) -> bool {

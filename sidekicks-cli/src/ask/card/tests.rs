@@ -242,6 +242,10 @@ fn shapes_that_nobody_knows() {
     let read = json!({"action": "read_file", "title": "Read", "paths": ["a.txt"], "rawInput": {"path": "a.txt"}});
     let card = card(&permission(read), &look(Lang::En, Color::Never, 80));
     assert!(!card.contains("\"path\""), "{card}");
+    let moved =
+        json!({"action": "move_file", "title": "Move", "paths": ["a", "b"], "rawInput": {"from": "b", "to": "a"}});
+    let card = super::card(&permission(moved), &look(Lang::En, Color::Never, 80));
+    assert!(card.contains("\"from\": \"b\""), "which of them moves: {card}");
     for hidden in [json!({"path": "a.txt", "content": "x"}), json!({"path": "a.txt", "then": [{"run": "x"}]})] {
         for action in ["read_file", "delete_file", "move_file"] {
             let asked =
