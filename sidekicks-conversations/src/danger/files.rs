@@ -68,7 +68,7 @@ pub(crate) fn of_files(
     }
     let empties = |diff: &Diff| diff.new_text.is_empty() && diff.old_text.as_ref().is_some_and(|text| !text.is_empty());
     let is_gone = |diff: &Diff| action == Action::DeleteFile || deleted.contains(diff.path.as_str());
-    if diffs.iter().any(|diff| empties(diff) && !is_gone(diff)) {
+    if diffs.iter().any(|diff| empties(diff) && !is_gone(diff)) || changes.iter().any(|change| change.is_emptied) {
         found.add("overwrites-file", DangerLevel::Destructive);
     }
     let is_change = matches!(action, Action::EditFile | Action::DeleteFile | Action::MoveFile);
@@ -246,13 +246,15 @@ mod tests {
     }
 
     fn change(path: &str, is_deleted: bool, at: Range<usize>) -> FileChange {
-        FileChange { path: path.to_owned(), is_deleted, at }
+        FileChange { path: path.to_owned(), is_deleted, is_emptied: false, at }
     }
 
     #[test]
     fn what_a_patch_does_is_told() {
         let (gone, made) = (change("a", true, 0..0), change("../b", false, 0..0));
         assert_eq!(codes(Action::EditFile, &[], &[], &[gone.clone(), made]), ["deletes-files", "outside-workspace"]);
+        let emptied = FileChange { is_emptied: true, ..change("a", false, 0..0) };
+        assert_eq!(codes(Action::EditFile, &[], &[], &[emptied]), ["overwrites-file"]);
         // A file that is deleted is not emptied, though its diff looks so.
         let emptied = [diff("a", Some("x"), "")];
         assert_eq!(codes(Action::EditFile, &["a"], &emptied, &[gone]), ["deletes-files"]);

@@ -11,8 +11,16 @@ use super::{levels, patch};
 pub(crate) struct FileChange {
     pub(crate) path: String,
     pub(crate) is_deleted: bool,
+    /// It stays, with nothing in it.
+    pub(crate) is_emptied: bool,
     /// Where the command says so, in bytes; `0..0` where it is said elsewhere.
     pub(crate) at: Range<usize>,
+}
+
+impl FileChange {
+    pub(super) fn of(path: String, is_deleted: bool) -> Self {
+        Self { path, is_deleted, is_emptied: false, at: 0..0 }
+    }
 }
 
 /// The files that `input` says are changed: as a map, as a patch, or in `command` as a patch.
@@ -38,10 +46,10 @@ fn of_map(changes: &Map<String, Value>) -> Vec<FileChange> {
         if path.is_empty() || !matches!(done.as_str(), "add" | "delete" | "update") {
             continue;
         }
-        let mut add = |path: &str, is_deleted| found.push(FileChange { path: path.to_owned(), is_deleted, at: 0..0 });
-        add(path, done == "delete");
+        let is_emptied = change["unified_diff"].as_str().is_some_and(patch::empties);
+        found.push(FileChange { is_emptied, ..FileChange::of(path.clone(), done == "delete") });
         if let Some(target) = change["move_path"].as_str().filter(|target| !target.is_empty()) {
-            add(target, false);
+            found.push(FileChange::of(target.to_owned(), false));
         }
     }
     found
@@ -52,9 +60,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Each file, with `-` before one that is deleted.
+    /// Each file, with `-` before one that is deleted, and `0` before one that is emptied.
     fn shown(input: &Value, command: Option<&str>) -> Vec<String> {
-        let shown = |change: FileChange| format!("{}{}", if change.is_deleted { "-" } else { "" }, change.path);
+        let shown = |FileChange { path, is_deleted, is_emptied, .. }: FileChange| {
+            let mark = if is_deleted { "-" } else { "" };
+            format!("{mark}{}{path}", if is_emptied { "0" } else { "" })
+        };
         changes(input, command).into_iter().map(shown).collect()
     }
 
@@ -62,13 +73,19 @@ mod tests {
     fn changes_of_every_form() {
         let diff = "--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n";
         let patch = "*** Begin Patch\n*** Add File: y\n+1\n*** End Patch\n";
-        let cases: [(Value, &[&str]); 19] = [
+        let cases: [(Value, &[&str]); 22] = [
             (
                 json!({"changes": {"/w/b": {"type": "add", "content": "1"}, "/w/a": {"type": "delete", "content": ""}}}),
                 &["/w/b", "-/w/a"],
             ),
             (json!({"changes": {"a": {"type": "update", "unified_diff": "@@", "move_path": "b"}}}), &["a", "b"]),
             (json!({"changes": {"a": {"type": "update", "move_path": null}}}), &["a"]),
+            (json!({"changes": {"a": {"type": "update", "unified_diff": "@@ -1,2 +0,0 @@\n-1\n-2\n"}}}), &["0a"]),
+            (json!({"diff": "--- a/x\n+++ b/x\n@@ -1 +0,0 @@\n-1\n"}), &["0x"]),
+            (
+                json!({"diff": "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n-1\n 2\n--- a/y\n+++ b/y\n@@ -1 +0,0 @@\n-1"}),
+                &["x", "0y"],
+            ),
             (json!({"changes": {"a": {"delete": {"content": "1"}}, "b": {"add": {"content": "1"}}}}), &["-a", "b"]),
             (json!({"changes": {"a": {"update": {"unified_diff": "@@", "move_path": "b"}}}}), &["a", "b"]),
             (json!({"arguments": {"changes": {"a": {"type": "delete"}}}}), &["-a"]),

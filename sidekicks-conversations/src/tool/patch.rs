@@ -33,7 +33,8 @@ fn enveloped(text: &str, opens: impl Fn(&str) -> bool) -> Vec<FileChange> {
                 } else if let Some((path, is_deleted)) = inside.header(line_of_it) {
                     let start = start + line.len() - line_of_it.len();
                     let at = start..start + line_of_it.trim_end().len();
-                    found.extend((!path.is_empty()).then_some(FileChange { path, is_deleted, at }));
+                    let change = FileChange { at, ..FileChange::of(path, is_deleted) };
+                    found.extend((!change.path.is_empty()).then_some(change));
                 }
             }
             None => {
@@ -103,10 +104,10 @@ fn in_unified(text: &str) -> Vec<FileChange> {
 
 /// None where a hunk is shorter than it says and `counts`.
 fn counted(text: &str, counts: bool) -> Option<Vec<FileChange>> {
-    let mut found = Vec::new();
-    let mut add = |path: Option<String>, is_deleted| {
+    let mut found: Vec<FileChange> = Vec::new();
+    let add = |found: &mut Vec<FileChange>, path: Option<String>, is_deleted| {
         let path = path.filter(|path| !path.is_empty());
-        found.extend(path.map(|path| FileChange { path, is_deleted, at: 0..0 }));
+        found.extend(path.map(|path| FileChange::of(path, is_deleted)));
     };
     let mut hunk = Hunk::default();
     // What Git says of a file stands between its first line and its first hunk.
@@ -121,6 +122,9 @@ fn counted(text: &str, counts: bool) -> Option<Vec<FileChange>> {
             return None;
         }
         if let Some(begun) = Hunk::begun(line) {
+            if let Some(change) = found.last_mut().filter(|change| !change.is_deleted) {
+                change.is_emptied |= begun.empties(line);
+            }
             (hunk, in_head) = (if counts { begun } else { Hunk::default() }, false);
         } else if let Some(names) = line.strip_prefix("diff --git ") {
             (in_head, name) = (true, in_both_halves(names));
@@ -129,15 +133,15 @@ fn counted(text: &str, counts: bool) -> Option<Vec<FileChange>> {
             let (old, new) = sides(old, &new["+++ ".len()..]);
             let is_deleted = new.is_none();
             if is_deleted || old != new {
-                add(old, is_deleted);
+                add(&mut found, old, is_deleted);
             }
-            add(new, false);
+            add(&mut found, new, false);
             in_head = false;
         } else if in_head {
             if let Some(path) = line.strip_prefix("rename from ").or_else(|| line.strip_prefix("rename to ")) {
-                add(Some(unquoted(path)), false);
+                add(&mut found, Some(unquoted(path)), false);
             } else if line.starts_with("deleted file mode ") || line.starts_with("new file mode ") {
-                add(name.take(), line.starts_with('d'));
+                add(&mut found, name.take(), line.starts_with('d'));
             }
         }
     }
@@ -156,6 +160,11 @@ impl Hunk {
         let (old, new) = line.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +")?;
         let count = |range: &str| range.split_once(',').map_or(Ok(1), |(_, count)| count.parse());
         Some(Self { old: count(old).ok()?, new: count(new).ok()? })
+    }
+
+    /// Whether nothing is left of the file, which is how a range of no lines that begins at line 0 is written.
+    fn empties(&self, line: &str) -> bool {
+        self.old > 0 && self.new == 0 && line.contains(" +0,0 @@")
     }
 
     fn is_open(&self) -> bool {
@@ -178,6 +187,11 @@ impl Hunk {
         }
         is_open && old.is_some() && new.is_some()
     }
+}
+
+/// Whether a unified diff of one file leaves nothing of it.
+pub(super) fn empties(diff: &str) -> bool {
+    lines(diff).any(|(_, line)| Hunk::begun(line).is_some_and(|hunk| hunk.empties(line)))
 }
 
 /// The names after `---` and `+++`, without what Git puts before them; none where there is no file.

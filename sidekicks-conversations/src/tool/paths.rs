@@ -140,7 +140,7 @@ mod tests {
             locations: Arc::new([Location::new("place"), Location::new("place")]),
             ..ToolPart::default()
         };
-        let change = |path: &str| FileChange { path: path.to_owned(), is_deleted: false, at: 0..0 };
+        let change = |path: &str| FileChange::of(path.to_owned(), false);
         let expected = ["place", "diff", "changed", "given"].map(str::to_owned).into();
         assert_eq!(paths(&part, &[change("changed"), change("diff")]), (expected, true));
     }
