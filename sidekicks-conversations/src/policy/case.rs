@@ -10,11 +10,11 @@ use crate::tool::{Beside, beside};
 
 /// What is known of a question.
 pub(crate) struct Case<'a> {
-    pub(crate) permission: &'a Permission,
+    permission: &'a Permission,
     /// All simple commands of its command, where none may be hidden.
-    pub(crate) commands: Option<&'a [Simple]>,
+    commands: Option<&'a [Simple]>,
     /// The folder that the agent works in.
-    pub(crate) cwd: &'a Path,
+    cwd: &'a Path,
     /// What stands beside the command.
     beside: Beside<'a>,
 }

@@ -60,7 +60,7 @@ fn is_of_an_editor(input: &Map<String, Value>) -> bool {
 }
 
 fn of_fields(name: &str, command: &Value, input: &Map<String, Value>) -> Option<Vec<String>> {
-    let beside = beside(input)?;
+    let beside = arguments(input)?;
     match command {
         Value::Array(commands) if name == "commands" && beside.is_empty() => {
             commands.iter().map(one_of_many).collect::<Option<Vec<_>>>().map(|all| all.concat())
@@ -74,7 +74,7 @@ fn of_fields(name: &str, command: &Value, input: &Map<String, Value>) -> Option<
 }
 
 /// What stands beside a program, each with a blank before it; none where that cannot be read.
-fn beside(input: &Map<String, Value>) -> Option<String> {
+fn arguments(input: &Map<String, Value>) -> Option<String> {
     let mut beside = String::new();
     for args in ["args", "arguments"].iter().filter_map(|key| input.get(*key)) {
         match args {
