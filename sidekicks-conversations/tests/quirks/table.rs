@@ -112,7 +112,7 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
         "updates and questions come after the turn, or never end",
         By(&[
             "streams::what_comes_after_the_end_of_a_turn",
-            "permissions::a_question_outside_a_turn_can_be_answered_or_given_up",
+            "answering::a_question_outside_a_turn_can_be_answered_or_given_up",
             "liveness::an_agent_is_not_given_back_under_a_question",
             "quirks/turns::an_agent_that_goes_on_after_its_turn_can_be_spoken_to",
         ]),
@@ -217,7 +217,7 @@ pub(crate) const QUIRKS: &[(u8, &str, Held)] = &[
     (
         48,
         "several questions at once",
-        By(&["streams::two_tools_at_once", "permissions::several_are_open_at_once_and_answered_in_any_order"]),
+        By(&["streams::two_tools_at_once", "answering::several_are_open_at_once_and_answered_in_any_order"]),
     ),
     (49, "what follows a refusal", By(&["quirks/questions::a_refusal_is_followed_by_whatever_the_agent_makes_of_it"])),
     (
