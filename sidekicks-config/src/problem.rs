@@ -1,0 +1,109 @@
+//! What is wrong, and where.
+
+mod code;
+mod message;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+pub use code::{Advice, CODES, Code, Expected};
+
+use crate::language::Language;
+use crate::pointer::Pointer;
+use crate::position::{Lines, Position};
+use crate::syntax::Finding;
+
+/// How many problems are told of one text at most; what else there may be is [`Code::TooManyProblems`].
+pub const MAX_PROBLEMS: usize = 100;
+
+/// How much a problem matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// The file can be used as it is; something in it is probably not what was meant.
+    Warning,
+    /// The file cannot be used, or not all of it.
+    Error,
+}
+
+/// One thing that is wrong with a text, at its place.
+///
+/// No value that stands in the text is ever in it, only names: of agents, workspaces, channels, servers and keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// What it is, with what there is to know about it.
+    pub code: Code,
+    /// Which value or key it is about, as `agents.riker.args[0]` or `agents["two words"]`; empty for the whole text.
+    pub path: String,
+    /// The bytes of the text that it is about; empty where something is missing.
+    pub span: Range<usize>,
+    /// Where that begins.
+    pub start: Position,
+    /// Where it ends: the place after its last character.
+    pub end: Position,
+    /// The other place of a problem that has two: the first of two equal keys.
+    pub related: Option<Position>,
+    pointer: Pointer,
+}
+
+impl Problem {
+    /// The name of its kind, in kebab-case, one of [`CODES`].
+    pub fn id(&self) -> &'static str {
+        self.code.id()
+    }
+
+    /// How much it matters.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+
+    /// One sentence about it, without a full stop. It does not name the place.
+    pub fn message(&self, language: Language) -> String {
+        self.code.message(language)
+    }
+
+    /// What could stand there instead, where one thing is likely: the closest name that there is, or an example.
+    pub fn hint(&self) -> Option<&str> {
+        self.code.hint()
+    }
+
+    pub(crate) fn pointer(&self) -> &Pointer {
+        &self.pointer
+    }
+
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity() == Severity::Error
+    }
+}
+
+/// Counts the lines of what was found, and puts it in the order of the text.
+pub(crate) fn placed(text: &str, mut found: Vec<Finding>) -> Vec<Problem> {
+    if found.is_empty() {
+        return Vec::new();
+    }
+    found.sort_by_key(|finding| finding.span.start);
+    if let Some(over) = found.get(MAX_PROBLEMS).filter(|_| found.len() > MAX_PROBLEMS + 1) {
+        let more = Finding {
+            code: Code::TooManyProblems,
+            pointer: Pointer::default(),
+            span: over.span.clone(),
+            related: None,
+        };
+        found.truncate(MAX_PROBLEMS);
+        found.retain(|finding| finding.code != Code::TooManyProblems);
+        found.push(more);
+    }
+    let lines = Lines::of(text);
+    let place = |finding: Finding| Problem {
+        path: finding.pointer.to_string(),
+        start: lines.position(finding.span.start),
+        end: lines.position(finding.span.end),
+        related: finding.related.map(|span| lines.position(span.start)),
+        span: finding.span,
+        code: finding.code,
+        pointer: finding.pointer,
+    };
+    found.into_iter().map(place).collect()
+}
