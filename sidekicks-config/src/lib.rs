@@ -1,5 +1,12 @@
 //! The configuration file of sidekicks.
-//!
-//! This crate will read, check and save the file in which a person lists the agents they use: a JSON Schema, rules
-//! across entries, every problem with its line and column in French or English, atomic saving and watching.
-//! Nothing is here yet.
+#![allow(dead_code)] // While it is being built.
+
+mod language;
+mod pointer;
+mod position;
+mod problem;
+mod syntax;
+
+pub use language::Language;
+pub use position::Position;
+pub use problem::{Advice, CODES, Code, Expected, MAX_PROBLEMS, Problem, Severity};

@@ -2,8 +2,6 @@
 
 mod code;
 mod message;
-#[cfg(test)]
-mod tests;
 
 use std::ops::Range;
 

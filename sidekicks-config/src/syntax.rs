@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Number, Value};
 
+#[allow(unused_imports)]
 pub(crate) use parser::read;
 
 use crate::pointer::{Pointer, Step};

@@ -127,7 +127,7 @@ mod tests {
         let cases = [
             (r#""a""#, Some("a"), 3),
             (r#""a" b"#, Some("a"), 3),
-            (r#""\"\\\/\b\f\n\r\té""#, Some("\"\\/\u{8}\u{c}\n\r\té"), 22),
+            (r#""\"\\\/\b\f\n\r\té""#, Some("\"\\/\u{8}\u{c}\n\r\té"), 20),
             (r#""🦀\ud83e\udd80""#, Some("🦀🦀"), 18),
             (r#""\ud83e""#, None, 8),
             (r#""\ud83e\u0041""#, None, 14),
