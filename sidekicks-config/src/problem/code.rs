@@ -133,6 +133,10 @@ codes! {
     BadName = "bad-name" Error,
     /// A name of an environment variable that is none.
     BadVariable = "bad-variable" Error,
+    /// A name of a header that is none.
+    BadHeader = "bad-header" Error,
+    /// The version of the format is a number that does not exist, or no number.
+    BadVersion = "bad-version" Error,
     /// A value of another kind than is wanted.
     WrongType {
         /// The kind that is wanted.

@@ -48,11 +48,14 @@ impl Code {
                 Advice::Delete => format!("there is no key “{key}” here; delete it"),
             },
             Self::BadName => {
-                "a name begins with a letter or a digit and has only letters, digits, “.”, “_” and “-”, 64 at most".into()
+                "a name begins with a letter or a digit and has only letters, digits, “.”, “_” and “-”, 64 at most"
+                    .into()
             }
             Self::BadVariable => {
                 "the name of a variable has only letters, digits and “_”, and begins with no digit".into()
             }
+            Self::BadHeader => "this is no name of a header".into(),
+            Self::BadVersion => "the version of the format is the number 1".into(),
             Self::WrongType { expected } => match expected {
                 Expected::Text => "a text in double quotes is expected".into(),
                 Expected::Integer => "a whole number is expected".into(),
@@ -89,7 +92,9 @@ impl Code {
                 "the agent could never start: it is expected to use more memory than all agents together may".into()
             }
             Self::WorkspaceAndCwd => "an agent has a workspace or a cwd, not both".into(),
-            Self::NewerVersion => "this file is for a newer version of the program; nothing else in it was checked".into(),
+            Self::NewerVersion => {
+                "this file is for a newer version of the program; nothing else in it was checked".into()
+            }
             Self::ReservedVariable => "variables that begin with SIDEKICKS_ are reserved".into(),
             Self::VariableTwice => {
                 "another variable has this name in other upper and lower case; the agent gets both".into()
@@ -143,9 +148,7 @@ impl Code {
             Self::Unexpected => "ce caractère ne veut rien dire ici".into(),
             Self::TrailingContent => "rien ne peut suivre la fin".into(),
             Self::TooDeep => "les parenthèses sont trop imbriquées ici".into(),
-            Self::TooManyProblems => {
-                "il y a trop de problèmes\u{202f}; d’autres peuvent suivre ceux-ci".into()
-            }
+            Self::TooManyProblems => "il y a trop de problèmes\u{202f}; d’autres peuvent suivre ceux-ci".into(),
             Self::DuplicateKey { key } => format!("la clé «\u{a0}{key}\u{a0}» figure déjà dans cet objet"),
             Self::RequiredKey { key } => format!("il manque la clé «\u{a0}{key}\u{a0}»"),
             Self::UnknownKey { key, advice } => {
@@ -165,6 +168,8 @@ impl Code {
             Self::BadVariable => "le nom d’une variable n’a que des lettres, des chiffres et «\u{a0}_\u{a0}», et ne \
                                   commence pas par un chiffre"
                 .into(),
+            Self::BadHeader => "ce n’est pas le nom d’un en-tête".into(),
+            Self::BadVersion => "la version du format est le nombre 1".into(),
             Self::WrongType { expected } => match expected {
                 Expected::Text => "un texte entre guillemets doubles est attendu".into(),
                 Expected::Integer => "un nombre entier est attendu".into(),
@@ -182,9 +187,7 @@ impl Code {
             Self::BadDuration { never: true } => "une durée telle que «\u{a0}30s\u{a0}», «\u{a0}10min\u{a0}» ou \
                                                   «\u{a0}2h\u{a0}», ou «\u{a0}never\u{a0}», est attendue"
                 .into(),
-            Self::BadSize => {
-                "une taille telle que «\u{a0}512MiB\u{a0}» ou «\u{a0}2GiB\u{a0}» est attendue".into()
-            }
+            Self::BadSize => "une taille telle que «\u{a0}512MiB\u{a0}» ou «\u{a0}2GiB\u{a0}» est attendue".into(),
             Self::BadUrl => "une adresse qui commence par http:// ou https:// est attendue".into(),
             Self::EmptyText => "ce texte ne doit pas être vide".into(),
             Self::TooLong { max } => {
@@ -198,9 +201,7 @@ impl Code {
                 format!("au plus {max} {}", plural(*max, "entrée est permise", "entrées sont permises", Fr))
             }
             Self::Repeated => "ceci figure déjà dans la liste".into(),
-            Self::NameDiffersByCase => {
-                "ce nom ne diffère d’un autre que par les majuscules et les minuscules".into()
-            }
+            Self::NameDiffersByCase => "ce nom ne diffère d’un autre que par les majuscules et les minuscules".into(),
             Self::UnknownWorkspace { nearest } => {
                 format!("il n’y a pas d’espace de travail de ce nom{}", did_you_mean(nearest, Fr))
             }
@@ -216,7 +217,8 @@ impl Code {
             }
             Self::WorkspaceAndCwd => "un agent a un workspace ou un cwd, pas les deux".into(),
             Self::NewerVersion => {
-                "ce fichier est pour une version plus récente du programme\u{202f}; rien d’autre n’y a été vérifié".into()
+                "ce fichier est pour une version plus récente du programme\u{202f}; rien d’autre n’y a été vérifié"
+                    .into()
             }
             Self::ReservedVariable => "les variables qui commencent par SIDEKICKS_ sont réservées".into(),
             Self::VariableTwice => "une autre variable a ce nom, aux majuscules et minuscules près\u{202f}; l’agent \
@@ -226,9 +228,7 @@ impl Code {
             Self::ChannelDisabled => "aucun membre de ce canal n’est activé".into(),
             Self::SameDisplayName => "un autre est affiché sous le même nom".into(),
             Self::SamePath => "un autre espace de travail est le même dossier".into(),
-            Self::IdleBeforeStart => {
-                "inactif, cet agent est arrêté plus vite qu’il ne peut mettre à démarrer".into()
-            }
+            Self::IdleBeforeStart => "inactif, cet agent est arrêté plus vite qu’il ne peut mettre à démarrer".into(),
             Self::UnusedWorkspace => "aucun agent ne travaille dans cet espace de travail".into(),
             Self::UnusedMcpServer => "aucun agent n’utilise ce serveur MCP".into(),
             Self::CommandNotFound { command, path: Some(path) } => {
@@ -239,9 +239,11 @@ impl Code {
             }
             Self::NoSuchFolder => "ce dossier n’existe pas".into(),
             Self::VariableNotSet { name } => format!("la variable {name} n’est pas définie"),
-            Self::ReadableSecret => "d’autres peuvent lire ce fichier, et ceci ressemble à un secret\u{202f}; utilisez \
+            Self::ReadableSecret => {
+                "d’autres peuvent lire ce fichier, et ceci ressemble à un secret\u{202f}; utilisez \
                                      ${NOM}, ou chmod 600"
-                .into(),
+                    .into()
+            }
         }
     }
 }

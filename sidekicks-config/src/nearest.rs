@@ -1,0 +1,55 @@
+//! What was probably meant.
+
+/// The one of these names that is written most like `text`, if one is like it at all: a letter or two that are missing,
+/// too many, wrong or swapped, or another way to join words.
+pub(crate) fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    const LONGEST: usize = 64; // Nobody meant a name with a text longer than this one.
+    if text.len() > 4 * LONGEST {
+        return None;
+    }
+    let written = joined(text);
+    let most = (written.chars().count() / 3).clamp(1, 3);
+    let distance = |name: &&str| strsim::osa_distance(&written, &joined(name));
+    let closest = names.into_iter().map(|name| (distance(&name), name)).min_by_key(|(distance, _)| *distance);
+    closest.filter(|(distance, _)| *distance <= most).map(|(_, name)| name.to_owned())
+}
+
+/// In lower case, with words joined as ours are: `mcpServers` and `mcp-servers` are `mcp_servers`.
+fn joined(text: &str) -> String {
+    let mut joined = String::new();
+    let mut lower = false;
+    for c in text.chars() {
+        if c.is_uppercase() && lower {
+            joined.push('_');
+        }
+        lower = c.is_lowercase();
+        joined.extend(if matches!(c, '-' | ' ') { '_' } else { c }.to_lowercase());
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_probably_meant() {
+        let keys = ["command", "args", "env", "mcp_servers", "permission", "start_timeout", "cwd"];
+        let cases = [
+            ("permision", Some("permission")),
+            ("comand", Some("command")),
+            ("commnad", Some("command")),
+            ("arg", Some("args")),
+            ("mcpServers", Some("mcp_servers")),
+            ("MCP-Servers", Some("mcp_servers")),
+            ("startTimeout", Some("start_timeout")),
+            ("permission", Some("permission")),
+            ("sandbox", None),
+            ("x", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(nearest(text, keys).as_deref(), expected, "{text}");
+        }
+    }
+}
