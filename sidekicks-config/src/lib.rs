@@ -1,8 +1,14 @@
 //! The configuration file of sidekicks.
 #![allow(dead_code)] // While it is being built.
 
+mod contents;
+mod digest;
+mod effective;
 mod entries;
+mod environment;
+mod expand;
 mod language;
+mod load;
 mod model;
 mod nearest;
 mod pointer;
@@ -14,8 +20,12 @@ mod syntax;
 mod units;
 mod validate;
 
+pub use digest::Digest;
+pub use effective::EffectiveAgent;
 pub use entries::{Entries, IntoEntries, Variables};
+pub use environment::check_environment;
 pub use language::Language;
+pub use load::{Kept, LoadError, Loaded, load, reload};
 pub use model::{
     Action, Agent, Channel, Config, Decide, Defaults, IdleTimeout, LanguageSetting, Limits, McpServer, Permission,
     PermissionRule, Version, Workspace,

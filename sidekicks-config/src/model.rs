@@ -299,6 +299,13 @@ pub enum IdleTimeout {
     After(Duration),
 }
 
+/// 10 minutes.
+impl Default for IdleTimeout {
+    fn default() -> Self {
+        Self::After(Duration::from_secs(600))
+    }
+}
+
 impl From<IdleTimeout> for String {
     fn from(timeout: IdleTimeout) -> Self {
         match timeout {

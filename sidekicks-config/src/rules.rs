@@ -50,14 +50,3 @@ impl<'a> Rules<'a> {
         self.found.push(Finding { code, pointer, span: span.clone(), related: related.cloned() });
     }
 }
-
-/// Whether everything in here could be read.
-fn is_whole(node: &Node) -> bool {
-    !node.damaged
-        && match &node.kind {
-            Kind::Broken => false,
-            Kind::List(items) => items.iter().all(is_whole),
-            Kind::Map(members) => members.iter().all(|member| !member.again && is_whole(&member.value)),
-            _ => true,
-        }
-}

@@ -87,6 +87,17 @@ impl Node {
         matches!(self.kind, Kind::Broken)
     }
 
+    /// Whether everything in here could be read, and each key stands here once.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.damaged
+            && match &self.kind {
+                Kind::Broken => false,
+                Kind::List(items) => items.iter().all(Self::is_whole),
+                Kind::Map(members) => members.iter().all(|member| !member.again && member.value.is_whole()),
+                _ => true,
+            }
+    }
+
     /// What these steps lead to; with the member, if the last one is a key. A step that fits nothing ends the way.
     pub(crate) fn find<'a>(&'a self, steps: &[Step]) -> Option<(&'a Node, Option<&'a Member>)> {
         let mut found = (self, None);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::{Rules, is_whole};
+use super::Rules;
 use crate::Code;
 use crate::pointer::Pointer;
 use crate::syntax::{Kind, Member, Node};
@@ -104,7 +104,7 @@ impl<'a> Rules<'a> {
             agents.iter().filter(|agent| disabled(agent)).map(|agent| agent.key.as_str()).collect();
         let channels: Vec<&Member> = self.entries("channels").collect();
         for channel in channels {
-            let Some(members) = channel.value.get("members").filter(|members| is_whole(members)) else { continue };
+            let Some(members) = channel.value.get("members").filter(|members| members.is_whole()) else { continue };
             let members = members.items();
             if !members.is_empty() && members.iter().all(|member| member.text().is_some_and(|name| off.contains(name)))
             {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Rules, is_whole};
+use super::Rules;
 use crate::nearest::nearest;
 use crate::pointer::Pointer;
 use crate::syntax::{Kind, Node};
@@ -72,7 +72,7 @@ impl Rules<'_> {
             }
         }
         let Some(unused) = unused else { return };
-        if certain && self.is_known("agents") && self.entries("agents").all(|agent| is_whole(&agent.value)) {
+        if certain && self.is_known("agents") && self.entries("agents").all(|agent| agent.value.is_whole()) {
             for entry in self.entries(section).filter(|entry| !used.contains(entry.key.as_str())) {
                 self.add(unused.clone(), [section, &entry.key].into(), &entry.key_span, None);
             }

@@ -1,0 +1,154 @@
+//! What this machine says of a file.
+
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::fs;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+pub(crate) use search::{find_program, search_path};
+
+use crate::expand::Expander;
+use crate::pointer::Pointer;
+use crate::problem::placed;
+use crate::syntax::{Finding, Kind, Node};
+use crate::validate::Checked;
+use crate::{Code, Problem};
+
+/// What does not fit this machine: programs and folders that are not there, variables that are not set, a file with secrets
+/// that others can read.
+///
+/// All of it is a warning, for a file is not wrong because a disk is not there. `file` is where the text is kept, or is to
+/// be: relative paths begin at its folder, and its mode is looked at. `env` is the environment that agents will have, mostly
+/// `&|name| std::env::var_os(name)`. Entries with [errors](crate::validate) are not looked at, nor programs of agents that
+/// are not enabled. Looks at the disk, once for each path.
+pub fn check_environment(text: &str, file: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Problem> {
+    let checked = Checked::of(text);
+    let root = &checked.document.root;
+    if checked.problems.iter().any(|problem| problem.code == Code::NewerVersion) {
+        return Vec::new();
+    }
+    let wrong = |pointer: &Pointer| checked.problems.iter().any(|p| p.is_error() && p.pointer().begins_with(pointer));
+    let mut look = Look { expander: Expander::new(file, env), public: is_public(file), found: Vec::new() };
+
+    let defaults: Pointer = ["defaults"].into();
+    let default_env = root.get("defaults").and_then(|node| node.get("env"));
+    if let Some(env) = default_env.filter(|_| !wrong(&defaults)) {
+        look.variables(env, &defaults.key("env"));
+    }
+    let used = |server: &str| {
+        let mut agents = root.get("agents").into_iter().flat_map(Node::members);
+        agents.any(|agent| {
+            let list = agent.value.get("mcp_servers").map(Node::items).unwrap_or_default();
+            is_enabled(&agent.value) && list.iter().any(|item| item.text() == Some(server))
+        })
+    };
+    for section in ["workspaces", "mcp_servers", "agents"] {
+        for entry in root.get(section).into_iter().flat_map(Node::members) {
+            let pointer: Pointer = [section, &entry.key].into();
+            if wrong(&pointer) {
+                continue;
+            }
+            let node = &entry.value;
+            match section {
+                "workspaces" => look.folder(node, "path", &pointer),
+                "agents" => {
+                    look.folder(node, "cwd", &pointer);
+                    look.program(node, &pointer, default_env, is_enabled(node));
+                }
+                _ => look.program(node, &pointer, None, used(&entry.key)),
+            }
+        }
+    }
+    placed(text, look.found)
+}
+
+fn is_enabled(agent: &Node) -> bool {
+    !matches!(agent.get("enabled").map(|node| &node.kind), Some(Kind::Bool(false)))
+}
+
+/// Whether others than its owner can read this file.
+fn is_public(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o044 != 0)
+}
+
+struct Look<'a> {
+    expander: Expander<'a>,
+    public: bool,
+    found: Vec<Finding>,
+}
+
+impl Look<'_> {
+    fn add(&mut self, code: Code, pointer: Pointer, span: Range<usize>) {
+        self.found.push(Finding { code, pointer, span, related: None });
+    }
+
+    /// The text with its variables; nothing where one of them is not set, which is told.
+    fn text(&mut self, node: &Node, pointer: &Pointer) -> Option<String> {
+        let (text, unset) = self.expander.text(node.text()?);
+        let is_set = unset.is_empty();
+        for name in unset {
+            self.add(Code::VariableNotSet { name }, pointer.clone(), node.span.clone());
+        }
+        is_set.then_some(text)
+    }
+
+    fn folder(&mut self, entry: &Node, key: &str, pointer: &Pointer) {
+        let Some(node) = entry.get(key) else { return };
+        let pointer = pointer.key(key);
+        let Some(text) = self.text(node, &pointer) else { return };
+        if !self.expander.path(&text).is_dir() {
+            self.add(Code::NoSuchFolder, pointer, node.span.clone());
+        }
+    }
+
+    /// What an agent or a tool server is started with, or reached at.
+    fn program(&mut self, entry: &Node, pointer: &Pointer, defaults: Option<&Node>, is_used: bool) {
+        for key in ["env", "headers"] {
+            if let Some(variables) = entry.get(key) {
+                self.variables(variables, &pointer.key(key));
+            }
+        }
+        let args = entry.get("args").map(Node::items).unwrap_or_default();
+        for (index, arg) in args.iter().enumerate() {
+            self.text(arg, &pointer.key("args").index(index));
+        }
+        if let Some(url) = entry.get("url") {
+            self.text(url, &pointer.key("url"));
+        }
+        let Some(command) = entry.get("command") else { return };
+        let pointer = pointer.key("command");
+        let Some(text) = self.text(command, &pointer).filter(|_| is_used) else { return };
+        let own = [entry.get("env"), defaults].into_iter().flatten().find_map(|env| env.get("PATH")?.text());
+        let own = own.map(|path| self.expander.text(path).0);
+        let program = self.expander.program(&text);
+        let path = search_path(own.as_deref(), self.expander.env());
+        if find_program(&program, &path).is_none() {
+            let named = own.is_none() && !program.contains('/');
+            let written = command.text().unwrap_or_default().to_owned();
+            let path = named.then(|| path.to_string_lossy().into_owned());
+            self.add(Code::CommandNotFound { command: written, path }, pointer, command.span.clone());
+        }
+    }
+
+    fn variables(&mut self, variables: &Node, pointer: &Pointer) {
+        for variable in variables.members() {
+            let pointer = pointer.key(&variable.key);
+            self.text(&variable.value, &pointer);
+            let literal = variable.value.text().is_some_and(|text| !text.is_empty() && !text.contains("${"));
+            if self.public && literal && is_secret(&variable.key) {
+                self.add(Code::ReadableSecret, pointer, variable.key_span.clone());
+            }
+        }
+    }
+}
+
+/// Whether what has this name is mostly a secret.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase().replace('-', "_");
+    name == "AUTHORIZATION" || ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|end| name.ends_with(end))
+}
