@@ -41,7 +41,8 @@ impl Choice {
         }
     }
 
-    /// The file that was opened last, where it would have been chosen and is gone. Another recent one never takes its place.
+    /// The file that was opened last, where it would have been chosen and is gone. Another recent one never takes its
+    /// place.
     pub fn gone(&self) -> Option<&Path> {
         match self {
             Self::Standard { gone, .. } | Self::None { gone } => gone.as_deref(),
@@ -50,9 +51,9 @@ impl Choice {
     }
 }
 
-/// Chooses the configuration file of a start: the one `given`, else the one that `SIDEKICKS_CONFIG` names (set to nothing
-/// counts as not set), else the one opened last if it is still there, else the [standard one](standard_config) if it is
-/// there.
+/// Chooses the configuration file of a start: the one `given`, else the one that `SIDEKICKS_CONFIG` names (set to
+/// nothing counts as not set), else the one opened last if it is still there, else the [standard one](standard_config)
+/// if it is there.
 ///
 /// A choice changes nothing: only [`Store::opened`](crate::Store::opened) does.
 pub fn choose(given: Option<&Path>, env: &dyn Fn(&str) -> Option<OsString>, preferences: &Preferences) -> Choice {
@@ -72,8 +73,8 @@ pub fn choose(given: Option<&Path>, env: &dyn Fn(&str) -> Option<OsString>, pref
     }
 }
 
-/// Whether there is no such file, to mark it in a list of recent ones. A link that leads nowhere is missing. A file that
-/// cannot be looked at, for want of permission say, is not: opening it tells more.
+/// Whether there is no such file, to mark it in a list of recent ones. A link that leads nowhere is missing. A file
+/// that cannot be looked at, for want of permission say, is not: opening it tells more.
 pub fn is_missing(path: &Path) -> bool {
     fs::metadata(path).is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
 }

@@ -44,11 +44,11 @@ impl Document {
         let now = self.preferences();
         let mut done = true;
         if to.last != now.last {
-            let value = to.last.as_deref().and_then(text).map_or(Value::Null, Value::from);
+            let value = to.last.as_deref().and_then(Path::to_str).map_or(Value::Null, Value::from);
             done &= self.put("last", value, self.last().is_err());
         }
         if to.recent != now.recent {
-            let value = to.recent.iter().filter_map(|path| text(path)).collect();
+            let value = to.recent.iter().filter_map(|path| path.to_str()).collect();
             done &= self.put("recent", value, self.recent().is_err());
         }
         done
@@ -92,10 +92,6 @@ impl Document {
 /// A relative path would be another file wherever the program is started, and a stranger's project could answer for it.
 fn absolute(path: &str) -> Option<PathBuf> {
     Some(PathBuf::from(path)).filter(|path| path.is_absolute())
-}
-
-fn text(path: &Path) -> Option<&str> {
-    path.to_str()
 }
 
 #[cfg(test)]
@@ -202,8 +198,10 @@ mod tests {
         ) {
             let before = Document(fields.into_iter().collect());
             let read = before.preferences();
-            prop_assert!(read.recent.len() <= MOST_RECENT && read.recent.iter().chain(&read.last).all(|path| path.is_absolute()));
-            prop_assert!(read.recent.iter().enumerate().all(|(at, path)| !read.recent[..at].contains(path)), "none twice");
+            prop_assert!(read.recent.len() <= MOST_RECENT);
+            prop_assert!(read.recent.iter().chain(&read.last).all(|path| path.is_absolute()));
+            let twice = |(at, path): (usize, &PathBuf)| read.recent[..at].contains(path);
+            prop_assert!(!read.recent.iter().enumerate().any(twice));
             let mut same = before.clone();
             prop_assert!(same.set(&read));
             prop_assert_eq!(&same, &before, "what was read changes nothing");

@@ -33,7 +33,8 @@
 //!
 //! # What is here
 //!
-//! - [`Store`] is the file: [`read`](Store::read) it, tell it what was [`opened`](Store::opened), [`forget`](Store::forget).
+//! - [`Store`] is the file: [`read`](Store::read) it, tell it what was [`opened`](Store::opened),
+//!   [`forget`](Store::forget).
 //! - [`Preferences`] is what it holds.
 //! - [`choose`] tells which configuration file a start opens, and [`standard_config`] where one is looked for.
 //! - [`Notice`] is what a user should hear of.
@@ -42,13 +43,14 @@
 //!
 //! - **Nothing here stops a start.** There are no errors, only notices: what cannot be read counts as empty, and what
 //!   cannot be written is not remembered. Without a home folder nothing is, and nothing is said.
-//! - **No change is lost.** Each change is made to what the file says at that moment, under a lock that all processes take
-//!   (`preferences.lock`, beside the file). A disk that has no locks is used without.
+//! - **No change is lost unsaid.** Each change is made to what the file says at that moment, under a lock that all processes
+//!   take (`preferences.lock`, beside the file). One that gets no lock within 2 seconds is not saved, and a notice says
+//!   so. A disk that has no locks is used without.
 //! - **Whole files.** Whoever reads the file sees the old or the new one, also when a process is killed or the system
 //!   crashes. Where the file is a link, what it leads to is replaced and the link stays.
-//! - **Nothing of others is lost.** Fields that this version does not know stay, in their order. A newer version's file is
-//!   changed in `last` and `recent` only, and not where these have a type that is not known here. A file that makes no
-//!   sense is renamed to `preferences.bad-SECONDS.json`, of which the newest three stay.
+//! - **Nothing of others is lost.** Fields that this version does not know stay, in their order. A newer version's file
+//!   is changed in `last` and `recent` only, and not where these have a type that is not known here. A file that makes
+//!   no sense is renamed to `preferences.bad-SECONDS.json`, of which the newest three stay.
 //! - **Private.** The file has mode 0600, and a folder that had to be made 0700.
 //! - **Bounded.** A file of more than 1 MiB, a folder or a pipe in its place are not read, and not touched.
 //!

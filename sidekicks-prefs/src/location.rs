@@ -8,8 +8,9 @@ use nix::unistd::{Uid, User};
 /// Where a configuration file is looked for when nobody names one: `sidekicks/sidekicks.jsonc` in the user's folder for
 /// configuration. It need not be there.
 ///
-/// That folder is `$XDG_CONFIG_HOME` where it is absolute, else `~/Library/Application Support` on macOS and `~/.config`
-/// elsewhere. `~` is `$HOME` where it is absolute, else what the system knows. `None` where it knows nothing.
+/// That folder is `$XDG_CONFIG_HOME` where it is absolute, else `~/Library/Application Support` on macOS and
+/// `~/.config` elsewhere. `~` is `$HOME` where it is absolute, else what the system knows. `None` where it knows
+/// nothing.
 pub fn standard_config(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(config_dir(env)?.join("sidekicks/sidekicks.jsonc"))
 }
@@ -32,7 +33,8 @@ fn config_dir(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     config_dir_in(env, below_home, || User::from_uid(Uid::current()).ok()?.map(|user| user.dir))
 }
 
-/// A relative folder would be another one wherever the program is started, and a stranger's project could answer for it.
+/// A relative folder would be another one wherever the program is started, and a stranger's project could answer for
+/// it.
 fn config_dir_in(
     env: &dyn Fn(&str) -> Option<OsString>,
     below_home: &str,
@@ -88,5 +90,7 @@ mod tests {
             let config = standard_config(&env(variables));
             assert_eq!(config, Some(PathBuf::from("/x/sidekicks/sidekicks.jsonc")), "{variables:?}");
         }
+        // Without any variable it is what the system knows.
+        assert!(preferences_file(&|_| None).is_none_or(|path| path.is_absolute()));
     }
 }

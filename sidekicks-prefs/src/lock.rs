@@ -46,8 +46,8 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Explicitly, since a child that is being started may have the file open for a moment more. A `Flock` that is dropped
-    /// panics where that fails.
+    /// Explicitly, since a child that is being started may have the file open for a moment more. A `Flock` that is
+    /// dropped panics where that fails.
     fn drop(&mut self) {
         if let Some(Err((flock, _))) = self.0.take().map(Flock::unlock) {
             mem::forget(flock);
@@ -63,7 +63,8 @@ fn wait(patience: Duration, mut attempt: impl FnMut() -> nix::Result<Flock<File>
             Err(Errno::EINTR) => continue,
             Err(Errno::EAGAIN) if start.elapsed() >= patience => return Ok(None),
             Err(Errno::EAGAIN) => thread::sleep(PAUSE),
-            // Without a lock one of two changes at the same moment may be lost, which is better than to remember nothing.
+            // Without a lock one of two changes at the same moment may be lost, which is better than to remember
+            // nothing.
             Err(error) if UNSUPPORTED.contains(&error) => return Ok(Some(Lock(None))),
             Err(error) => return Err(error.into()),
         }

@@ -78,8 +78,8 @@ pub enum Notice {
         /// That path, made absolute.
         path: PathBuf,
     },
-    /// The path of a configuration file cannot be made absolute, so it cannot be remembered: it is empty, or the current
-    /// folder is gone.
+    /// The path of a configuration file cannot be made absolute, so it cannot be remembered: it is empty, or the
+    /// current folder is gone.
     NoAbsolutePath {
         /// That path.
         path: PathBuf,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 /// How many recent files are kept.
 pub(crate) const MOST_RECENT: usize = 8;
 
-/// What is remembered from one run to the next. The paths are absolute, and spelt as they were opened: links in them are
-/// kept.
+/// What is remembered from one run to the next. The paths are absolute, and spelt as they were opened: links in them
+/// are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Preferences {

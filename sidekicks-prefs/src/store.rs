@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where the preferences are kept. It holds nothing but a path: each call reads the file anew.
 ///
-/// Calls block: a change waits up to 2 seconds for other processes, and so does [`read`](Self::read) where it finds a damaged
-/// file. In an async program call them from a blocking task, tokio's `spawn_blocking` say.
+/// Calls block: a change waits up to 2 seconds for other processes, and so does [`read`](Self::read) where it finds a
+/// damaged file. In an async program call them from a blocking task, tokio's `spawn_blocking` say.
 #[derive(Debug, Clone)]
 pub struct Store {
     path: Option<PathBuf>,
@@ -56,7 +56,8 @@ impl Store {
         Self { path, patience: PATIENCE }
     }
 
-    /// The file, as it was named. `None` where there is no home: reading gives defaults then, and a change is not saved.
+    /// The file, as it was named and made absolute. `None` where there is no home: reading gives defaults then, and a
+    /// change is not saved.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -69,8 +70,8 @@ impl Store {
         (unchanged.preferences, unchanged.notices)
     }
 
-    /// Remembers that this configuration file was opened: it becomes the last one and the first of the recent ones. Call
-    /// this when opening has succeeded. A relative path is made absolute.
+    /// Remembers that this configuration file was opened: it becomes the last one and the first of the recent ones.
+    /// Call this when opening has succeeded. A relative path is made absolute.
     ///
     /// Nothing is written where nothing changes.
     pub fn opened(&self, config: impl AsRef<Path>) -> Updated {
@@ -85,8 +86,8 @@ impl Store {
         }
     }
 
-    /// Removes a configuration file from the recent ones, whether or not it is still there. Where it is the last one too,
-    /// there is no last one afterwards.
+    /// Removes a configuration file from the recent ones, whether or not it is still there. Where it is the last one
+    /// too, there is no last one afterwards.
     pub fn forget(&self, config: impl AsRef<Path>) -> Updated {
         let config = config.as_ref();
         let config = path::absolute(config).unwrap_or_else(|_| config.to_owned());
@@ -97,8 +98,8 @@ impl Store {
         self.edit(|document| document.set(&to(&document.preferences())))
     }
 
-    /// Changes what the file says now, never what it said some time ago. `change` tells whether all could be changed, and
-    /// may be called twice.
+    /// Changes what the file says now, never what it said some time ago. `change` tells whether all could be changed,
+    /// and may be called twice.
     fn edit(&self, change: impl Fn(&mut Document) -> bool) -> Updated {
         let mut done = Updated::default();
         if let Some(path) = &self.path
@@ -127,20 +128,10 @@ impl Store {
         }
 
         let _lock = self.lock(path)?;
-        let before = match load(path)? {
-            Some(before) => {
-                done.notices.clear(); // Another process has repaired it.
-                before
-            }
-            None => {
-                let kept_as = Some(set_aside(path).map_err(|error| Notice::not_saved(path, error))?);
-                done.notices = vec![Notice::Damaged { path: path.clone(), kept_as }];
-                Document::default()
-            }
-        };
-        done.preferences = before.preferences();
+        let before = load_or_set_aside(path, &mut done.notices)?;
         let mut after = before.clone();
         let all = change(&mut after);
+        done.preferences = before.preferences();
         if after != before {
             save(path, &after)?;
             done.preferences = after.preferences();
@@ -165,6 +156,17 @@ fn load(path: &Path) -> Result<Option<Document>, Notice> {
         Some(text) => Document::parse(&text),
         None => Some(Document::default()),
     })
+}
+
+/// Under the lock. The notices may say already that the file is damaged.
+fn load_or_set_aside(path: &Path, notices: &mut Vec<Notice>) -> Result<Document, Notice> {
+    if let Some(document) = load(path)? {
+        notices.clear(); // Another process has repaired it.
+        return Ok(document);
+    }
+    let kept_as = set_aside(path).map_err(|error| Notice::not_saved(path, error))?;
+    *notices = vec![Notice::Damaged { path: path.to_owned(), kept_as: Some(kept_as) }];
+    Ok(Document::default())
 }
 
 fn save(path: &Path, document: &Document) -> Result<(), Notice> {

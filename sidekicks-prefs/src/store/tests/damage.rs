@@ -90,7 +90,7 @@ fn a_file_that_may_not_be_read_is_left_alone() {
         return; // It may read everything.
     }
     let place = Place::with("{}");
-    fs::set_permissions(place.file(), PermissionsExt::from_mode(0)).unwrap();
+    fs::set_permissions(place.file(), PermissionsExt::from_mode(0o000)).unwrap();
     assert_eq!(codes(&place.store.read().1), ["unreadable"]);
     assert_eq!(codes(&place.store.opened("/a").notices), ["unreadable"]);
     assert_eq!(place.names(), ["preferences.json"]);
