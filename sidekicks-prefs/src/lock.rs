@@ -25,23 +25,15 @@ impl Lock {
     /// Locks this file, which is made where it is missing and never removed. `None` where another process has held the
     /// lock all the time.
     pub(crate) fn take(path: &Path, patience: Duration) -> io::Result<Option<Self>> {
-        let flags = OFlag::O_NONBLOCK.bits();
-        let open = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .custom_flags(flags)
+            .custom_flags(OFlag::O_NONBLOCK.bits())
             .open(path)?;
-        let mut file = Some(open);
-        wait(patience, || {
-            let Some(free) = file.take() else { return Err(Errno::EBADF) };
-            Flock::lock(free, FlockArg::LockExclusiveNonblock).map_err(|(same, error)| {
-                file = Some(same);
-                error
-            })
-        })
+        wait(file, patience, |file| Flock::lock(file, FlockArg::LockExclusiveNonblock))
     }
 }
 
@@ -55,18 +47,25 @@ impl Drop for Lock {
     }
 }
 
-fn wait(patience: Duration, mut attempt: impl FnMut() -> nix::Result<Flock<File>>) -> io::Result<Option<Lock>> {
+fn wait(
+    mut file: File,
+    patience: Duration,
+    mut attempt: impl FnMut(File) -> Result<Flock<File>, (File, Errno)>,
+) -> io::Result<Option<Lock>> {
     let start = Instant::now();
     loop {
-        match attempt() {
+        let (same, error) = match attempt(file) {
             Ok(lock) => return Ok(Some(Lock(Some(lock)))),
-            Err(Errno::EINTR) => continue,
-            Err(Errno::EAGAIN) if start.elapsed() >= patience => return Ok(None),
-            Err(Errno::EAGAIN) => thread::sleep(PAUSE),
-            // Without a lock one of two changes at the same moment may be lost, which is better than to remember
-            // nothing.
-            Err(error) if UNSUPPORTED.contains(&error) => return Ok(Some(Lock(None))),
-            Err(error) => return Err(error.into()),
+            Err(refused) => refused,
+        };
+        file = same;
+        match error {
+            Errno::EINTR => {}
+            Errno::EAGAIN if start.elapsed() >= patience => return Ok(None),
+            Errno::EAGAIN => thread::sleep(PAUSE),
+            // One of two changes at the same moment may be lost then, which is better than to remember nothing.
+            error if UNSUPPORTED.contains(&error) => return Ok(Some(Lock(None))),
+            error => return Err(error.into()),
         }
     }
 }
@@ -78,11 +77,9 @@ mod tests {
     /// What a disk answers, one attempt after another; then it gives the lock.
     fn answers(errors: &[Errno], patience: Duration) -> io::Result<Option<Lock>> {
         let mut errors = errors.iter();
-        wait(patience, || match errors.next() {
-            Some(error) => Err(*error),
-            None => {
-                Flock::lock(tempfile::tempfile().unwrap(), FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error)
-            }
+        wait(tempfile::tempfile()?, patience, |file| match errors.next() {
+            Some(error) => Err((file, *error)),
+            None => Flock::lock(file, FlockArg::LockExclusiveNonblock),
         })
     }
 
