@@ -79,6 +79,8 @@
 //! Unix only, as the feature `process` of `sidekicks-acp`. Rust 1.88 or newer.
 
 mod actor;
+#[cfg(feature = "config")]
+mod config;
 mod core;
 mod launch;
 mod observe;
