@@ -5,23 +5,23 @@ use std::path::Path;
 /// Whether the size and the times of this file may be old: they are cached where the disk is in another machine.
 #[cfg(target_os = "linux")]
 pub(super) fn is_remote(path: &Path) -> bool {
-    use nix::sys::statfs::{self, FsType};
+    use nix::sys::statfs::{FsType, statfs};
 
-    // The last two, of CIFS and SMB 2, have no name in `nix`.
-    const REMOTE: [i64; 9] = [
-        statfs::NFS_SUPER_MAGIC.0 as i64,
-        statfs::SMB_SUPER_MAGIC.0 as i64,
-        statfs::FUSE_SUPER_MAGIC.0 as i64,
-        statfs::CODA_SUPER_MAGIC.0 as i64,
-        statfs::AFS_SUPER_MAGIC.0 as i64,
-        0x0102_1997, // 9p
-        0x00c3_6400, // Ceph
+    // NFS, SMB, FUSE, Coda, AFS, 9p, Ceph, CIFS, SMB 2.
+    const REMOTE: [u32; 9] = [
+        0x0000_6969,
+        0x0000_517b,
+        0x6573_5546,
+        0x7375_7245,
+        0x5346_414f,
+        0x0102_1997,
+        0x00c3_6400,
         0xff53_4d42,
         0xfe53_4d42,
     ];
-    statfs::statfs(path).is_ok_and(|found| {
+    statfs(path).is_ok_and(|found| {
         let FsType(magic) = found.filesystem_type();
-        REMOTE.contains(&(magic as i64 & 0xffff_ffff))
+        REMOTE.contains(&(magic as u32)) // Its type differs between machines; its upper half means nothing.
     })
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::WatchWarning;
 use crate::digest::Digest;
 
 /// What moves when a file is written, or when another takes its place; without a file, why there is none.
@@ -29,20 +30,47 @@ impl Stamp {
     }
 }
 
-/// What was read of the file, in short: to know whether there is something to tell.
+/// What there is to tell of a file.
+#[derive(Debug)]
+pub(super) enum Change {
+    /// It holds something else than what was told last.
+    Contents(Vec<u8>, Digest),
+    /// It is gone.
+    Missing,
+    /// It is there, and cannot be read.
+    Unreadable(io::Error),
+    /// Changes are heard of later from now on.
+    Degraded(WatchWarning),
+}
+
+impl Change {
+    pub(super) fn of(read: io::Result<Vec<u8>>) -> Self {
+        match read {
+            Ok(bytes) => {
+                let digest = Digest::of(&bytes);
+                Self::Contents(bytes, digest)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing,
+            Err(error) => Self::Unreadable(error),
+        }
+    }
+
+    /// What tells it from others.
+    pub(super) fn key(&self) -> Key {
+        match self {
+            Self::Contents(_, digest) => Key::Contents(*digest),
+            Self::Missing => Key::Missing,
+            Self::Unreadable(error) => Key::Unreadable(error.kind(), error.raw_os_error()),
+            Self::Degraded(_) => Key::Degraded,
+        }
+    }
+}
+
+/// A [`Change`] in short: two with the same key are told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum Key {
     Contents(Digest),
     Missing,
     Unreadable(io::ErrorKind, Option<i32>),
-}
-
-impl Sight {
-    pub(super) fn of(read: &io::Result<Vec<u8>>) -> Self {
-        match read {
-            Ok(bytes) => Self::Contents(Digest::of(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Missing,
-            Err(error) => Self::Unreadable(error.kind(), error.raw_os_error()),
-        }
-    }
+    Degraded,
 }

@@ -7,34 +7,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::hint::Hints;
-use super::look::{Sight, Stamp};
+use super::look::{Change, Key, Stamp};
 use super::signal::{Signal, Wakes, Woken};
 use super::timing::Timing;
-use super::{Watch, WatchWarning, disk};
+use super::{Watch, disk};
 use crate::contents;
 use crate::digest::Digest;
 
-/// What there is to tell of a file.
-#[derive(Debug)]
-pub(super) enum Change {
-    /// It holds something else than what was told last.
-    Contents(Vec<u8>, Digest),
-    /// It is gone.
-    Missing,
-    /// It is there, and cannot be read.
-    Unreadable(io::Error),
-    /// Changes are heard of later from now on.
-    Degraded(WatchWarning),
-}
+type Read = Box<dyn Fn(&Path) -> io::Result<Vec<u8>> + Send>;
 
 /// What to watch, and how.
 pub(super) struct Watcher {
     path: PathBuf,
-    timing: Timing,
+    pub(super) timing: Timing,
     /// Whether these bytes look like a text that is still being written.
     is_partial: fn(&[u8]) -> bool,
-    read: Box<dyn Fn(&Path) -> io::Result<Vec<u8>> + Send>,
-    told: Sight,
+    pub(super) read: Read,
+    told: Key,
 }
 
 impl Watcher {
@@ -46,7 +35,7 @@ impl Watcher {
             timing: Timing::default(),
             is_partial,
             read: Box::new(contents::read),
-            told: Sight::Contents(last),
+            told: Key::Contents(last),
         }
     }
 
@@ -55,8 +44,16 @@ impl Watcher {
         let (signal, wakes) = Signal::new();
         let hints = Hints::new(signal.clone());
         let stamp = Stamp::None(io::ErrorKind::Other);
-        let watching =
-            Watching { what: self, wakes, hints, stamp, read_at: Instant::now(), is_blind: false, has_warned: false, on };
+        let watching = Watching {
+            what: self,
+            wakes,
+            hints,
+            stamp,
+            read_at: Instant::now(),
+            is_blind: false,
+            has_warned: false,
+            on,
+        };
         let thread = thread::Builder::new().name("config watch".to_owned()).spawn(move || watching.run());
         Watch { signal, thread: Some(thread.expect("a thread can be started")) }
     }
@@ -80,8 +77,11 @@ impl<F: FnMut(Change)> Watching<F> {
         while !self.wakes.stopped() {
             self.arm();
             if woken == Woken::ByHint || self.may_have_changed() {
-                let read = self.read_whole();
-                self.tell_if_new(read);
+                let seen = self.look();
+                if seen.key() != self.what.told {
+                    self.what.told = seen.key();
+                    self.tell(seen);
+                }
             }
             woken = self.wait(if self.is_blind { self.what.timing.blind_timer } else { self.what.timing.timer });
         }
@@ -113,43 +113,29 @@ impl<F: FnMut(Change)> Watching<F> {
             || (self.read_at.elapsed() >= self.what.timing.contents && disk::is_remote(&self.what.path))
     }
 
-    /// Reads the file, again while it is news that it is gone or broken, since it may be only half written.
-    fn read_whole(&mut self) -> io::Result<Vec<u8>> {
+    /// Reads the file; again while it is news that it is gone or broken, since it may be only half written.
+    fn look(&mut self) -> Change {
         let end = Instant::now() + self.what.timing.doubt;
         loop {
-            let read = self.read();
-            let is_whole = read.as_ref().is_ok_and(|bytes| !bytes.is_empty() && !(self.what.is_partial)(bytes));
+            let seen = self.read();
             let left = end.saturating_duration_since(Instant::now());
-            if is_whole || left.is_zero() || Sight::of(&read) == self.what.told || self.wakes.stopped() {
-                return read;
+            if seen.key() == self.what.told || self.is_whole(&seen) || left.is_zero() || self.wakes.stopped() {
+                return seen;
             }
             self.wait(left);
             self.arm();
         }
     }
 
-    fn read(&mut self) -> io::Result<Vec<u8>> {
+    fn read(&mut self) -> Change {
         // Before the reading: what is written during it moves the stamp.
         self.stamp = Stamp::of(&self.what.path);
         self.read_at = Instant::now();
-        (self.what.read)(&self.what.path)
+        Change::of((self.what.read)(&self.what.path))
     }
 
-    fn tell_if_new(&mut self, read: io::Result<Vec<u8>>) {
-        let sight = Sight::of(&read);
-        if sight == self.what.told {
-            return;
-        }
-        self.what.told = sight;
-        self.tell(match (read, sight) {
-            (Ok(bytes), Sight::Contents(digest)) => Change::Contents(bytes, digest),
-            (Ok(bytes), _) => {
-                let digest = Digest::of(&bytes);
-                Change::Contents(bytes, digest)
-            }
-            (Err(_), Sight::Missing) => Change::Missing,
-            (Err(error), _) => Change::Unreadable(error),
-        });
+    fn is_whole(&self, seen: &Change) -> bool {
+        matches!(seen, Change::Contents(bytes, _) if !bytes.is_empty() && !(self.what.is_partial)(bytes))
     }
 
     fn tell(&mut self, change: Change) {
