@@ -104,7 +104,7 @@ impl Room {
     fn run(&self, program: &str, arguments: &[&str]) {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.path("home")).stdin(Stdio::null()).stdout(Stdio::null());
-        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "XDG_CONFIG_HOME"] {
             command.env_remove(name);
         }
         command.env("HOME", &self.root).env("GIT_CONFIG_NOSYSTEM", "1").env("TERM", "dumb");
@@ -145,7 +145,8 @@ fn words(change: &Change) -> String {
 
 /// Whether this program is there; if not, says so.
 fn has(program: &str) -> bool {
-    let has = Command::new(program).arg("--version").stdin(Stdio::null()).output().is_ok();
+    let ran = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    let has = ran.is_ok_and(|output| output.status.success());
     if !has {
         println!("skipped: no `{program}` here");
     }

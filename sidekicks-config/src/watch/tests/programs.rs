@@ -39,7 +39,7 @@ fn by_vim() {
     }
 }
 
-/// The calls that nano was seen to make: it needs a terminal to run.
+/// It needs a terminal to run, so this does what it does: it writes in place, piece by piece.
 #[test]
 fn as_nano_does() {
     each_save_is_told_once(plain, |room, text| {

@@ -8,25 +8,26 @@ use super::*;
 #[test]
 fn what_is_gone_or_unreadable_is_told_once_and_again_when_it_is_back() {
     let room = Room::new(HASTY);
-    let directory = || fs::create_dir(room.config()).unwrap();
     let pipe = || nix::unistd::mkfifo(&room.config(), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let large = || fs::write(room.config(), vec![b' '; contents::MAX_LEN as usize + 1]).unwrap();
+    let large = || {
+        fs::write(room.path("large"), vec![b' '; contents::MAX_LEN as usize + 1]).unwrap();
+        fs::rename(room.path("large"), room.config()).unwrap();
+    };
     let cases: [(&str, &dyn Fn()); 4] = [
         ("missing", &|| {}),
-        ("unreadable: IsADirectory", &directory),
+        ("unreadable: IsADirectory", &|| fs::create_dir(room.config()).unwrap()),
         ("unreadable: InvalidInput", &pipe),
         ("unreadable: FileTooLarge", &large),
     ];
     for (expected, make) in cases {
         fs::rename(room.config(), room.path("away")).unwrap();
         make();
-        // Between the two it may have been seen as gone.
-        let told = room.next();
-        let told = if told == "missing" && expected != told { room.next() } else { told };
-        assert_eq!(told, expected);
-        fs::write(room.path("home/unrelated"), expected).unwrap(); // A hint, and nothing new.
+        while room.next() != expected {} // On a slow machine it is seen as missing before.
+        while room.reads.try_recv().is_ok() {}
+        fs::write(room.path("home/unrelated"), expected).unwrap();
+        room.reads.recv_timeout(PATIENCE).unwrap();
         if expected != "missing" {
-            fs::rename(room.config(), room.path(&expected.replace(": ", " "))).unwrap();
+            fs::rename(room.config(), room.path(expected)).unwrap();
             assert_eq!(room.next(), "missing");
         }
         fs::rename(room.path("away"), room.config()).unwrap();
@@ -38,10 +39,8 @@ fn what_is_gone_or_unreadable_is_told_once_and_again_when_it_is_back() {
 fn a_broken_or_empty_text_that_stays_is_told() {
     let room = Room::new(HASTY);
     for text in ["{ broken", "", "{whole}", "broken too"] {
-        room.write("{"); // Not told, or told: it is as broken as what follows.
         room.write(text);
-        let told = room.next();
-        assert_eq!(if told == "{" { room.next() } else { told }, text);
+        while room.next() != text {} // On a slow machine it is seen as empty before.
     }
 }
 
@@ -66,16 +65,24 @@ fn one_write_is_read_three_times_at_most() {
 }
 
 #[test]
-fn the_timer_alone_is_enough_and_reads_only_what_has_changed() {
-    // Hints come, but settling takes no time, and so much is read by the timer that hints do not matter.
-    let timing = Timing { timer: Duration::from_millis(1), ..BY_HINTS };
-    let room = Room::new(timing);
-    for text in ["{1}", "{2}"] {
-        room.write(text);
+fn what_no_hint_tells_is_found_by_the_timer() {
+    let deep = |root: &Path, name: &str, text: &str| {
+        fs::create_dir_all(root.join(name).join("folder")).unwrap();
+        fs::write(root.join(name).join("folder/config"), text).unwrap();
+    };
+    let room = Room::prepared(Timing { timer: Duration::from_millis(10), ..BY_HINTS }, |root| {
+        deep(root, "deep", "{0}");
+        symlink("../deep/folder/config", root.join("home/config")).unwrap();
+    });
+    for text in ["{1}", "{2}", "{3}"] {
+        deep(&room.root, "new", text);
+        // The folder above the one that is watched.
+        fs::rename(room.path("deep"), room.path(text)).unwrap();
+        fs::rename(room.path("new"), room.path("deep")).unwrap();
         assert_eq!(room.next(), text);
     }
     let reads = room.reads.try_iter().count();
-    assert!(reads <= 6, "{reads}");
+    assert!(reads <= 9, "{reads}");
 }
 
 #[test]
@@ -116,16 +123,15 @@ fn a_function_that_saves_does_not_call_itself_for_ever() {
     let (tell, told) = channel();
     let config = room.config();
     let _watch = watcher(&config.clone(), Digest::of(b"{0}"), BY_HINTS).start(move |change| {
-        tell.send(words(&change)).unwrap();
         if words(&change) != "{marker}" {
             crate::replace::replace(&config, b"{formatted}", crate::replace::Before::Any, None).unwrap();
         }
+        tell.send(words(&change)).unwrap();
     });
     room.write("{1}");
     for expected in ["{1}", "{formatted}"] {
         assert_eq!(told.recv_timeout(PATIENCE).unwrap(), expected);
     }
-    room.has_read("{formatted}");
     room.write("{marker}");
     assert_eq!(told.recv_timeout(PATIENCE).unwrap(), "{marker}");
 }
