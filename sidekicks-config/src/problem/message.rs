@@ -30,8 +30,10 @@ impl Code {
             Self::UnclosedText => "this text has no closing quote on its line".into(),
             Self::BadEscape => "this backslash means nothing here; write two for one".into(),
             Self::ControlCharacter => "a control character cannot stand in a text; write \\t for a tab".into(),
-            Self::UnclosedBracket => "this bracket is never closed".into(),
-            Self::StrayBracket => "this bracket closes nothing".into(),
+            Self::InnerQuote => "a quote inside a text needs a backslash before it: \\\"".into(),
+            Self::UnclosedBracket { bracket } => format!("this “{bracket}” is never closed"),
+            Self::StrayBracket { bracket } => format!("this “{bracket}” closes nothing"),
+            Self::WrongBracket { expected } => format!("this should be “{expected}”"),
             Self::UnclosedComment => "this comment never ends".into(),
             Self::HashComment => "comments begin with //".into(),
             Self::OddSpace => "this is no ordinary space; delete it or type one".into(),
@@ -48,7 +50,8 @@ impl Code {
                 Advice::Delete => format!("there is no key “{key}” here; delete it"),
             },
             Self::BadName => {
-                "a name begins with a letter or a digit and has only letters, digits, “.”, “_” and “-”, 64 at most".into()
+                "a name begins with a letter or a digit and has only letters, digits, “.”, “_” and “-”, 64 at most"
+                    .into()
             }
             Self::BadVariable => {
                 "the name of a variable has only letters, digits and “_”, and begins with no digit".into()
@@ -89,7 +92,9 @@ impl Code {
                 "the agent could never start: it is expected to use more memory than all agents together may".into()
             }
             Self::WorkspaceAndCwd => "an agent has a workspace or a cwd, not both".into(),
-            Self::NewerVersion => "this file is for a newer version of the program; nothing else in it was checked".into(),
+            Self::NewerVersion => {
+                "this file is for a newer version of the program; nothing else in it was checked".into()
+            }
             Self::ReservedVariable => "variables that begin with SIDEKICKS_ are reserved".into(),
             Self::VariableTwice => {
                 "another variable has this name in other upper and lower case; the agent gets both".into()
@@ -135,17 +140,19 @@ impl Code {
             Self::ControlCharacter => {
                 "un caractère de commande ne peut pas figurer dans un texte\u{202f}; une tabulation s’écrit \\t".into()
             }
-            Self::UnclosedBracket => "cette parenthèse n’est jamais fermée".into(),
-            Self::StrayBracket => "cette parenthèse ne ferme rien".into(),
+            Self::InnerQuote => {
+                "dans un texte, un guillemet doit être précédé d’une barre oblique inverse\u{a0}: \\\"".into()
+            }
+            Self::UnclosedBracket { bracket } => format!("ce «\u{a0}{bracket}\u{a0}» n’est jamais fermé"),
+            Self::StrayBracket { bracket } => format!("ce «\u{a0}{bracket}\u{a0}» ne ferme rien"),
+            Self::WrongBracket { expected } => format!("il faut «\u{a0}{expected}\u{a0}» ici"),
             Self::UnclosedComment => "ce commentaire n’est jamais fermé".into(),
             Self::HashComment => "un commentaire commence par //".into(),
             Self::OddSpace => "ce n’est pas une espace ordinaire\u{202f}; supprimez-la ou tapez-en une".into(),
             Self::Unexpected => "ce caractère ne veut rien dire ici".into(),
             Self::TrailingContent => "rien ne peut suivre la fin".into(),
             Self::TooDeep => "les parenthèses sont trop imbriquées ici".into(),
-            Self::TooManyProblems => {
-                "il y a trop de problèmes\u{202f}; d’autres peuvent suivre ceux-ci".into()
-            }
+            Self::TooManyProblems => "il y a trop de problèmes\u{202f}; d’autres peuvent suivre ceux-ci".into(),
             Self::DuplicateKey { key } => format!("la clé «\u{a0}{key}\u{a0}» figure déjà dans cet objet"),
             Self::RequiredKey { key } => format!("il manque la clé «\u{a0}{key}\u{a0}»"),
             Self::UnknownKey { key, advice } => {
@@ -182,9 +189,7 @@ impl Code {
             Self::BadDuration { never: true } => "une durée telle que «\u{a0}30s\u{a0}», «\u{a0}10min\u{a0}» ou \
                                                   «\u{a0}2h\u{a0}», ou «\u{a0}never\u{a0}», est attendue"
                 .into(),
-            Self::BadSize => {
-                "une taille telle que «\u{a0}512MiB\u{a0}» ou «\u{a0}2GiB\u{a0}» est attendue".into()
-            }
+            Self::BadSize => "une taille telle que «\u{a0}512MiB\u{a0}» ou «\u{a0}2GiB\u{a0}» est attendue".into(),
             Self::BadUrl => "une adresse qui commence par http:// ou https:// est attendue".into(),
             Self::EmptyText => "ce texte ne doit pas être vide".into(),
             Self::TooLong { max } => {
@@ -198,9 +203,7 @@ impl Code {
                 format!("au plus {max} {}", plural(*max, "entrée est permise", "entrées sont permises", Fr))
             }
             Self::Repeated => "ceci figure déjà dans la liste".into(),
-            Self::NameDiffersByCase => {
-                "ce nom ne diffère d’un autre que par les majuscules et les minuscules".into()
-            }
+            Self::NameDiffersByCase => "ce nom ne diffère d’un autre que par les majuscules et les minuscules".into(),
             Self::UnknownWorkspace { nearest } => {
                 format!("il n’y a pas d’espace de travail de ce nom{}", did_you_mean(nearest, Fr))
             }
@@ -216,7 +219,8 @@ impl Code {
             }
             Self::WorkspaceAndCwd => "un agent a un workspace ou un cwd, pas les deux".into(),
             Self::NewerVersion => {
-                "ce fichier est pour une version plus récente du programme\u{202f}; rien d’autre n’y a été vérifié".into()
+                "ce fichier est pour une version plus récente du programme\u{202f}; rien d’autre n’y a été vérifié"
+                    .into()
             }
             Self::ReservedVariable => "les variables qui commencent par SIDEKICKS_ sont réservées".into(),
             Self::VariableTwice => "une autre variable a ce nom, aux majuscules et minuscules près\u{202f}; l’agent \
@@ -226,9 +230,7 @@ impl Code {
             Self::ChannelDisabled => "aucun membre de ce canal n’est activé".into(),
             Self::SameDisplayName => "un autre est affiché sous le même nom".into(),
             Self::SamePath => "un autre espace de travail est le même dossier".into(),
-            Self::IdleBeforeStart => {
-                "inactif, cet agent est arrêté plus vite qu’il ne peut mettre à démarrer".into()
-            }
+            Self::IdleBeforeStart => "inactif, cet agent est arrêté plus vite qu’il ne peut mettre à démarrer".into(),
             Self::UnusedWorkspace => "aucun agent ne travaille dans cet espace de travail".into(),
             Self::UnusedMcpServer => "aucun agent n’utilise ce serveur MCP".into(),
             Self::CommandNotFound { command, path: Some(path) } => {
@@ -239,9 +241,11 @@ impl Code {
             }
             Self::NoSuchFolder => "ce dossier n’existe pas".into(),
             Self::VariableNotSet { name } => format!("la variable {name} n’est pas définie"),
-            Self::ReadableSecret => "d’autres peuvent lire ce fichier, et ceci ressemble à un secret\u{202f}; utilisez \
+            Self::ReadableSecret => {
+                "d’autres peuvent lire ce fichier, et ceci ressemble à un secret\u{202f}; utilisez \
                                      ${NOM}, ou chmod 600"
-                .into(),
+                    .into()
+            }
         }
     }
 }
