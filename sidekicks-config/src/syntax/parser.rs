@@ -16,6 +16,9 @@ use super::{DEPTH, Document, Finding, Kind, Node};
 use crate::pointer::Pointer;
 use crate::{Code, MAX_PROBLEMS};
 
+/// How many characters are looked at to see what a word without quotes is. A line may be very long, and have many words.
+const LONGEST_WORD: usize = 256;
+
 /// Reads the whole text.
 pub(crate) fn read(text: &str) -> Document {
     let mut parser = Parser {
@@ -125,18 +128,19 @@ impl Parser<'_> {
         self.at += 1;
         self.open.push(Open { closer, damaged: false, mistyped: false });
         let kind = body(self);
+        self.left = Before::Value;
         let mut damaged = true;
         if let Some(open) = self.open.pop() {
             damaged = open.damaged;
-            if open.mistyped || self.peek() == Some(closer) {
+            if self.peek() == Some(closer) || (open.mistyped && !self.stopped) {
                 self.at += 1;
             } else {
                 damaged = true;
+                self.left = Before::Slip;
                 let bracket = if closer == '}' { '{' } else { '[' };
                 self.report(Code::UnclosedBracket { bracket }, start..start + 1);
             }
         }
-        self.left = Before::Value;
         Node { kind, span: start..self.at, damaged }
     }
 
@@ -182,6 +186,13 @@ impl Parser<'_> {
             Some(_) => Bracket::OfAnother,
             None => Bracket::Stray,
         }
+    }
+
+    /// Whether the brackets after here come out even if the innermost list ends here, and a map goes on.
+    fn lacks_end(&self) -> bool {
+        let brackets = self.brackets.get_or_init(|| Brackets::of(self.text));
+        let [.., outer, _] = self.open.as_slice() else { return false };
+        outer.closer == '}' && self.open.len() as isize - 1 + brackets.opened_after(self.at) == 0
     }
 
     fn text(&mut self, closers: &'static [char]) -> Node {
@@ -259,8 +270,9 @@ impl Parser<'_> {
         self.at = self.at.max(end);
     }
 
+    /// The next character; nothing once it stopped.
     fn peek(&self) -> Option<char> {
-        self.text[self.at..].chars().next()
+        if self.stopped { None } else { self.text[self.at..].chars().next() }
     }
 
     fn take(&mut self, more: impl Fn(char) -> bool) {

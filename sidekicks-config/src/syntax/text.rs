@@ -84,6 +84,11 @@ pub(super) fn read(text: &str, start: usize, closers: &[char]) -> Literal {
 pub(super) fn read_value(text: &str, start: usize, closers: &[char]) -> Literal {
     let mut literal = read(text, start, closers);
     let end = literal.span.end;
+    if closers == ['"'] && text[end..].starts_with('"') && closes(&text[end + 1..]) {
+        literal.span.end += 1; // The closing quote twice.
+        literal.faults.push((Code::Unexpected, end..end + 1));
+        return literal;
+    }
     if literal.faults.iter().any(|(code, _)| *code == Code::UnclosedText) || !joins(&text[end..]) {
         return literal;
     }
@@ -96,16 +101,16 @@ pub(super) fn read_value(text: &str, start: usize, closers: &[char]) -> Literal 
         literal.breaks(Code::UnclosedText, start + open + kept.len());
         return literal;
     }
-    // `"say "hello" to them"`
     let rest = &text[end..];
-    let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
-    let more = if closers == ['"'] { closing_quote(line) } else { None };
-    let word = || line.find(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']')).unwrap_or(line.len());
-    let code = if closers == ['"'] { Code::InnerQuote } else { Code::WrongQuotes };
-    literal.breaks(code, end + more.unwrap_or_else(word));
-    if closers == ['"'] {
-        literal.faults[0].1 = end - quote..end;
+    let word = || rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']')).unwrap_or(rest.len());
+    if closers != ['"'] {
+        literal.breaks(Code::WrongQuotes, end + word()); // `'it's'`
+        return literal;
     }
+    // `"say "hello" to them"`
+    let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
+    literal.breaks(Code::InnerQuote, end + closing_quote(line).unwrap_or_else(word));
+    literal.faults[0].1 = end - quote..end;
     literal
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Parser;
+use super::{Before, LONGEST_WORD, Parser};
 use crate::Code;
 use crate::syntax::text::{self, Literal, closers};
 
@@ -17,13 +17,20 @@ pub(super) struct Key {
 
 impl Parser<'_> {
     /// The key that stands here. Where there is none, tells of what there is and goes past it.
-    pub(super) fn key(&mut self) -> Option<Key> {
+    ///
+    /// After a slip, more of the kind is the same one: only what comes after a comma is told of.
+    pub(super) fn key(&mut self, before: Before) -> Option<Key> {
         let c = self.peek()?;
         match closers(c) {
             Some(closers) => self.quoted_key(closers),
             None => self.bare_key().or_else(|| {
-                self.report(Code::MissingKey, self.at..self.at + c.len_utf8());
-                self.nameless_value();
+                if before != Before::Slip {
+                    self.report(Code::MissingKey, self.at..self.at + c.len_utf8());
+                }
+                match c {
+                    '{' | '[' => self.nameless_value(),
+                    _ => self.phrase(self.at),
+                }
                 None
             }),
         }
@@ -49,6 +56,13 @@ impl Parser<'_> {
         }
         for (code, span) in literal.faults {
             self.report(code, span);
+        }
+        // A comma where the colon should be: the value is not another key that lacks one.
+        let value = self.past_blanks(next + usize::from(self.text[next..].starts_with(',')));
+        let line = !self.text[next..value].contains(['\n', '\r']);
+        if value > next && line && self.text[value..].starts_with('"') && !self.is_key_at(value) {
+            self.at = value;
+            self.nameless_value();
         }
         None
     }
@@ -97,12 +111,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Words without quotes up to what cannot be in a key.
+    /// Words without quotes up to what cannot be in a key. They are asked for at each word of what may be a very long line,
+    /// so that only the first of them are looked at.
     fn bare(&self, start: usize) -> Range<usize> {
         let rest = &self.text[start..];
         let ends = |c| matches!(c, ',' | ':' | ';' | '=' | '{' | '}' | '[' | ']' | '"' | '\'' | '#' | '\n' | '\r');
-        let end = rest.find(ends).unwrap_or(rest.len());
-        let end = rest[..end].find("/*").or_else(|| rest[..end].find("//")).unwrap_or(end);
+        let comment = |at: usize| rest[at..].starts_with("//") || rest[at..].starts_with("/*");
+        let mut chars = rest.char_indices().take(LONGEST_WORD + 1);
+        let end = chars.find(|(at, c)| ends(*c) || comment(*at)).or_else(|| rest.char_indices().nth(LONGEST_WORD));
+        let end = end.map_or(rest.len(), |(at, _)| at);
         start..start + rest[..end].trim_end().len()
     }
 

@@ -9,6 +9,7 @@ impl Parser<'_> {
     pub(super) fn list(&mut self) -> Kind {
         let mut items: Vec<Node> = Vec::new();
         let mut before = Before::Comma;
+        let mut told = 0; // Before the last item.
         while let Some(c) = self.next(']') {
             match c {
                 ',' if before == Before::Comma => self.skip(stray(c)),
@@ -19,6 +20,14 @@ impl Parser<'_> {
                 ';' => {
                     self.skip(stray(c));
                     before = Before::Comma;
+                }
+                ':' if before == Before::Value && self.lacks_end() => {
+                    // That was a key: the list should have ended before it.
+                    if let Some(key) = items.pop() {
+                        self.at = key.span.start;
+                        self.found.truncate(told);
+                    }
+                    return Kind::List(items);
                 }
                 ':' => {
                     self.skip(stray(c));
@@ -32,6 +41,7 @@ impl Parser<'_> {
                     before = self.left();
                 }
                 _ => {
+                    told = self.found.len();
                     if before == Before::Value
                         && let Some(last) = items.last()
                     {

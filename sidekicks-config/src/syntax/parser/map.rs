@@ -38,7 +38,7 @@ impl Parser<'_> {
                         let pointer = self.pointer.key(&last.key);
                         self.report_at(Code::MissingComma, pointer, end..end, None);
                     }
-                    let member = self.member();
+                    let member = self.member(before);
                     before = self.left();
                     let Some(mut member) = member else {
                         self.damage();
@@ -82,8 +82,8 @@ impl Parser<'_> {
     }
 
     /// A key and its value; nothing where something stands here that is none, or that leaves in doubt which it is.
-    fn member(&mut self) -> Option<Member> {
-        let Some(key) = self.key() else {
+    fn member(&mut self, before: Before) -> Option<Member> {
+        let Some(key) = self.key(before) else {
             self.left = Before::Slip;
             return None;
         };

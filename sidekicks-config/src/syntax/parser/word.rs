@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-use super::Parser;
+use super::{LONGEST_WORD, Parser};
 use crate::Code;
 use crate::syntax::trivia::is_odd_space;
 use crate::syntax::{Kind, Node, text};
@@ -62,8 +62,8 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes to the end of a text that was begun without a quote: blanks may be in it, and a quote at its end.
-    fn phrase(&mut self, start: usize) {
-        let line = &self.text[start..self.line_end()];
+    pub(super) fn phrase(&mut self, start: usize) {
+        let line = &self.text[start..];
         let mut chars = line.char_indices();
         let mut before = ' ';
         let mut end = line.len();
@@ -71,7 +71,7 @@ impl<'a> Parser<'a> {
             let rest = &line[at..];
             let apart = before.is_whitespace();
             let ends = match c {
-                ',' | '}' | ']' => true,
+                ',' | '}' | ']' | '\n' | '\r' => true,
                 ';' => rest[1..].starts_with([' ', '\t']) || text::closes(&rest[1..]),
                 '/' | '#' => apart && at > 0 && begins_comment(rest),
                 '"' if !apart && text::closes(&rest[1..]) => {
@@ -80,13 +80,18 @@ impl<'a> Parser<'a> {
                 }
                 '"' => true,
                 // `${HOME}` and `opus[1m]` are one word.
-                '{' | '[' => match rest.find(if c == '{' { '}' } else { ']' }).filter(|_| !apart) {
-                    Some(close) => {
-                        chars.nth(rest[1..close].chars().count());
-                        false
+                '{' | '[' if !apart => {
+                    let closer = if c == '{' { '}' } else { ']' };
+                    let mut word = rest.chars().take(LONGEST_WORD).take_while(|c| !matches!(c, '\n' | '\r'));
+                    match word.position(|c| c == closer) {
+                        Some(chars_before) => {
+                            chars.nth(chars_before - 1);
+                            false
+                        }
+                        None => true,
                     }
-                    None => true,
-                },
+                }
+                '{' | '[' => true,
                 _ => false,
             };
             if ends {
