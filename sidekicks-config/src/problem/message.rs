@@ -30,8 +30,10 @@ impl Code {
             Self::UnclosedText => "this text has no closing quote on its line".into(),
             Self::BadEscape => "this backslash means nothing here; write two for one".into(),
             Self::ControlCharacter => "a control character cannot stand in a text; write \\t for a tab".into(),
-            Self::UnclosedBracket => "this bracket is never closed".into(),
-            Self::StrayBracket => "this bracket closes nothing".into(),
+            Self::InnerQuote => "a quote inside a text needs a backslash before it: \\\"".into(),
+            Self::UnclosedBracket { bracket } => format!("this “{bracket}” is never closed"),
+            Self::StrayBracket { bracket } => format!("this “{bracket}” closes nothing"),
+            Self::WrongBracket { expected } => format!("this should be “{expected}”"),
             Self::UnclosedComment => "this comment never ends".into(),
             Self::HashComment => "comments begin with //".into(),
             Self::OddSpace => "this is no ordinary space; delete it or type one".into(),
@@ -140,8 +142,12 @@ impl Code {
             Self::ControlCharacter => {
                 "un caractère de commande ne peut pas figurer dans un texte\u{202f}; une tabulation s’écrit \\t".into()
             }
-            Self::UnclosedBracket => "cette parenthèse n’est jamais fermée".into(),
-            Self::StrayBracket => "cette parenthèse ne ferme rien".into(),
+            Self::InnerQuote => {
+                "dans un texte, un guillemet doit être précédé d’une barre oblique inverse\u{a0}: \\\"".into()
+            }
+            Self::UnclosedBracket { bracket } => format!("ce «\u{a0}{bracket}\u{a0}» n’est jamais fermé"),
+            Self::StrayBracket { bracket } => format!("ce «\u{a0}{bracket}\u{a0}» ne ferme rien"),
+            Self::WrongBracket { expected } => format!("il faut «\u{a0}{expected}\u{a0}» ici"),
             Self::UnclosedComment => "ce commentaire n’est jamais fermé".into(),
             Self::HashComment => "un commentaire commence par //".into(),
             Self::OddSpace => "ce n’est pas une espace ordinaire\u{202f}; supprimez-la ou tapez-en une".into(),

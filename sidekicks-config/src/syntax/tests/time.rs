@@ -1,0 +1,63 @@
+//! Time in proportion to the text, whatever it is.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::problem::placed;
+use crate::syntax::read;
+
+const MANY: usize = 100_000;
+const MIB: usize = 1 << 20;
+
+/// Square time takes minutes for these, so that the bound can be wide.
+const BOUND: Duration = Duration::from_secs(5);
+
+
+#[test]
+fn no_text_takes_the_square() {
+    let parts = [
+        "[", "{", "]", "}", "\"", "a ", "a", "'", ":", "=", ",", ";", "/", "/*", "/**/", "//", "*/", "\\", "#", "\u{a0}", " ",
+        "\u{201c}", "\u{ab}", "`", "\r", "\n", "\r\n", "1 ", "1,", "a,", "a:", "\"a\" ", "\"a\",", "\"a\":", "\"a\"b", "\"a\nb\n",
+        "'a ", "'a'b", "\\\"", "\"\\", "a\"", "a[", "a[b]", "${", "[]", "{}", "[1", "{\"a\":", "{\"a\":1},", "{\"a\":\n", "\"a\"\n", "a\n",
+        "a //", "a /*", "a:1\n", "\"a\n,", "\"\"\n\"a", "]}", "[}", "{]", "\u{1f980}", "\0", "\t", "true ", "tru", "10 a", "10 a:",
+    ];
+    for part in parts {
+        for (head, tail) in [("", ""), ("[", "]"), ("{", "}"), ("{\"a\":", "}"), ("[\"", "\"]"), ("{\"a\n", "")] {
+            let text = head.to_owned() + &part.repeat(if std::env::var("MIB").is_ok() { MIB / part.len() } else { MANY }) + tail;
+            assert_time(&text, || format!("{head:?} {part:?} {tail:?}"));
+        }
+    }
+}
+
+#[test]
+fn a_large_good_text_on_one_line_takes_no_square() {
+    let members: Vec<String> = (0..60_000).map(|at| format!("\"key{at}\" : {{ \"a\": [\"x\",true], /**/ }}")).collect();
+    let text = format!("{{{}}}", members.join(","));
+    assert_time(&text, || "members".to_owned());
+    let document = read(&text);
+    assert!(document.found.is_empty(), "{:?}", document.found);
+    assert_eq!(document.root.to_value().as_object().map(serde_json::Map::len), Some(60_000));
+    let items = format!("[{}1]", "1, ".repeat(MIB / 3));
+    assert_time(&items, || "items".to_owned());
+    assert_eq!(read(&items).root.to_value().as_array().map(Vec::len), Some(MIB / 3 + 1));
+}
+
+#[test]
+fn a_slip_on_each_of_many_long_lines_takes_no_square() {
+    let line = format!("{} ", "a ".repeat(5_000));
+    for slip in ["opus", "\"x\" \"y\"", "\"x\"y\"", "'x'", "{ ]", "\"a", "k:", "\u{a0}", "#"] {
+        let text = format!("[{}]", format!("{slip} {line}\n").repeat(100));
+        assert_time(&text, || slip.to_owned());
+    }
+}
+
+fn assert_time(text: &str, what: impl Fn() -> String) {
+    let start = Instant::now();
+    let document = read(text);
+    let _: Value = document.root.to_value();
+    placed(text, document.found);
+    let taken = start.elapsed();
+    if taken > Duration::from_millis(700) { println!("SLOW {taken:?} {} {}", what(), text.len()); }
+    assert!(taken < BOUND, "{taken:?} for {}", what());
+}
