@@ -63,7 +63,7 @@ fn replace_asking(
     let target =
         resolved.map_err(|source| SaveError::Io { step: SaveStep::Resolve, target: path.to_owned(), source })?;
     let state = state_dir.map(|folder| State::new(folder, &target));
-    let _lock = state.as_ref().and_then(State::lock);
+    let _lock = state.as_ref().and_then(|state| state.lock(state::PATIENCE));
     Replacement { target, bytes, before, state, may }.run()
 }
 

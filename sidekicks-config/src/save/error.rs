@@ -14,26 +14,33 @@ pub enum SaveError {
     /// The text has errors, told here with its warnings; nothing was touched.
     #[error("the text has errors; the file is untouched")]
     Invalid(Vec<Problem>),
+    /// The text has more than 1 MiB, so that it could not be read again; nothing was touched.
+    #[error("the text is larger than 1 MiB; the file is untouched")]
+    TooLarge,
     /// Somebody else wrote, made or removed the file meanwhile; `now` is what it holds, `None` if it is gone.
     #[error("the file was changed by somebody else; their text is untouched")]
+    #[non_exhaustive]
     ChangedOnDisk {
         /// The digest of what is there now.
         now: Option<Digest>,
     },
     /// The file may not be written by this user.
     #[error("{} is read-only; it is untouched", target.display())]
+    #[non_exhaustive]
     ReadOnly {
         /// The file that all links led to.
         target: PathBuf,
     },
     /// A directory, a pipe or a device is in its place.
     #[error("{} is not a regular file; it is untouched", target.display())]
+    #[non_exhaustive]
     NotAFile {
         /// What all links led to.
         target: PathBuf,
     },
     /// The system refused a step.
     #[error("could not {step} to save {}; {}", target.display(), step.outcome())]
+    #[non_exhaustive]
     Io {
         /// Which step.
         step: SaveStep,
@@ -45,6 +52,7 @@ pub enum SaveError {
     /// Writing in place failed half way, and so did putting the old text back. Only where the file could not be
     /// replaced: see [`Saved::atomic`](crate::Saved::atomic).
     #[error("{} was written in part only; its old text is in {}", target.display(), backup.display())]
+    #[non_exhaustive]
     HalfWritten {
         /// The file.
         target: PathBuf,

@@ -122,7 +122,7 @@ fn each_save_is_told_once(prepare: impl FnOnce(&Path), save: impl Fn(&Room, &str
 }
 
 fn watcher(path: &Path, last: Digest, timing: Timing) -> Watcher {
-    let mut watcher = Watcher::new(path, last, |bytes| !text(bytes).ends_with('}'));
+    let mut watcher = Watcher::new(path, Some(last), |bytes| !text(bytes).ends_with('}'));
     watcher.timing = timing;
     watcher
 }

@@ -20,22 +20,22 @@ type Read = Box<dyn Fn(&Path) -> io::Result<Vec<u8>> + Send>;
 pub(super) struct Watcher {
     path: PathBuf,
     pub(super) timing: Timing,
-    /// Whether these bytes look like a text that is still being written.
+    /// Whether these bytes may be a text that is still being written, as none at all may be.
     is_partial: fn(&[u8]) -> bool,
     pub(super) read: Read,
     told: Key,
 }
 
 impl Watcher {
-    /// A watch on what this path leads to, which held `last` when it was read.
-    pub(super) fn new(path: &Path, last: Digest, is_partial: fn(&[u8]) -> bool) -> Self {
+    /// A watch on what this path leads to, which held `last` when it was read, if it could be.
+    pub(super) fn new(path: &Path, last: Option<Digest>, is_partial: fn(&[u8]) -> bool) -> Self {
         Self {
             // Another current directory must not lead to another file.
             path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
             timing: Timing::default(),
             is_partial,
             read: Box::new(contents::read),
-            told: Key::Contents(last),
+            told: last.map_or(Key::Missing, Key::Contents),
         }
     }
 
@@ -135,7 +135,7 @@ impl<F: FnMut(Change)> Watching<F> {
     }
 
     fn is_whole(&self, seen: &Change) -> bool {
-        matches!(seen, Change::Contents(bytes, _) if !bytes.is_empty() && !(self.what.is_partial)(bytes))
+        matches!(seen, Change::Contents(bytes, _) if !(self.what.is_partial)(bytes))
     }
 
     fn tell(&mut self, change: Change) {
