@@ -85,6 +85,7 @@ impl Config {
         };
         let mut variables: Entries<&str> = defaults.env.iter().collect();
         variables.extend(agent.env.iter());
+        let variables = set(variables.iter().map(|(name, value)| (name, *value)), &expander);
         let servers = agent.mcp_servers.iter().filter_map(|name| Some((name, self.mcp_servers.get(name)?)));
         Some(EffectiveAgent {
             name: name.to_owned(),
@@ -92,8 +93,8 @@ impl Config {
             enabled: agent.enabled,
             command: expander.program(&expander.text(&agent.command).0),
             args: texts(&agent.args, &expander),
-            env_remove: agent.env_remove.iter().filter(|name| !variables.contains(name)).cloned().collect(),
-            env: set(variables.iter().map(|(name, value)| (name, *value)), &expander),
+            env_remove: agent.env_remove.iter().filter(|name| variables.get(name).is_none()).cloned().collect(),
+            env: variables,
             cwd: folder.map(|folder| expander.path(&expander.text(folder).0)),
             workspace: agent.workspace.clone(),
             model: agent.model.clone(),

@@ -72,14 +72,17 @@ impl Loaded {
     pub(crate) fn of(path: &Path, bytes: &[u8], last: Option<&Self>) -> Self {
         let text: Arc<str> = String::from_utf8_lossy(bytes).into();
         let mut checked = Checked::of(&text);
-        if let Err(error) = std::str::from_utf8(bytes) {
+        let invalid = std::str::from_utf8(bytes).err();
+        if let Some(error) = &invalid {
             let at = error.valid_up_to();
             let span = at..at + char::REPLACEMENT_CHARACTER.len_utf8();
             let finding = Finding { code: Code::NotUtf8, pointer: Pointer::default(), span, related: None };
             let place = checked.problems.partition_point(|problem| problem.span.start < at);
             checked.problems.splice(place..place, placed(&text, vec![finding]));
+            checked.uncertain = true;
         }
-        let (config, kept) = keep::keep(&checked, last.map(|last| &last.config));
+        let last = last.filter(|last| last.kept != Kept::Nothing).map(|last| &last.config);
+        let (config, kept) = keep::keep(&checked, invalid.is_some().then_some(&text), last);
         Self { path: path.to_owned(), digest: Digest::of(bytes), config, problems: checked.problems, kept, text }
     }
 }

@@ -8,9 +8,16 @@ pub(crate) fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
         return None;
     }
     let written = joined(text);
-    let most = (written.chars().count() / 3).clamp(1, 3);
-    let distance = |name: &&str| strsim::osa_distance(&written, &joined(name));
-    let closest = names.into_iter().map(|name| (distance(&name), name)).min_by_key(|(distance, _)| *distance);
+    let length = written.chars().count();
+    let most = (length / 3).clamp(1, 3);
+    let distance = |name: &str| {
+        let name = joined(name);
+        // As many letters have to be added or taken away, at least: most names are done with here.
+        let near = name.chars().count().abs_diff(length) <= most;
+        near.then(|| strsim::osa_distance(&written, &name))
+    };
+    let closest =
+        names.into_iter().filter_map(|name| Some((distance(name)?, name))).min_by_key(|(distance, _)| *distance);
     closest.filter(|(distance, _)| *distance <= most).map(|(_, name)| name.to_owned())
 }
 
