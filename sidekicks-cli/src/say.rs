@@ -3,17 +3,28 @@
 //! The libraries deliver codes; the words are here. French has a no-break space before a colon and inside « », a narrow
 //! one before `; ! ?`, and curly apostrophes.
 
+mod about;
 mod danger;
+mod editing;
 mod failure;
+mod notice;
+
+pub(crate) use about::About;
+pub(crate) use editing::Editing;
 
 use sidekicks_conversations::{Action, DangerLevel, Failure};
 
 use crate::harmless::one_line;
 use crate::lang::Lang;
 
+/// How many agents are listed in one sentence.
+const MOST_NAMES: usize = 10;
+
 /// One thing to say. What an agent wrote goes in as it is, and comes out harmless and on one line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Say<'a> {
+    About(About<'a>),
+    Editing(Editing<'a>),
     /// A failure, by its code.
     Failure {
         agent: &'a str,
@@ -97,8 +108,11 @@ pub(crate) enum Say<'a> {
     DidYouMean {
         name: &'a str,
     },
-    AgentsThereAre,
-    NoAgent,
+    /// The names of those there are.
+    AgentsThereAre(&'a [&'a str]),
+    NoAgent {
+        example: &'a str,
+    },
     NoPrompt,
     BadAgentCommand,
     BadCwd {
@@ -125,14 +139,16 @@ impl Say<'_> {
     pub(crate) fn text(self, lang: Lang) -> String {
         let (en, fr) = self.both();
         match lang {
-            Lang::En => en,
             Lang::Fr => fr,
+            _ => en,
         }
     }
 
     fn both(self) -> (String, String) {
         let word = |text: &str| one_line(text, 120);
         match self {
+            Self::About(about) => about.both(),
+            Self::Editing(editing) => editing.both(),
             Self::Failure { agent, failure } => failure::both(&word(agent), failure),
             Self::System { agent, code } => system(&word(agent), code),
             Self::LoginMethods(methods) => {
@@ -233,13 +249,21 @@ impl Say<'_> {
                 let name = word(name);
                 (format!("did you mean “{name}”?"), format!("vouliez-vous dire «\u{a0}{name}\u{a0}»\u{202f}?"))
             }
-            Self::AgentsThereAre => pair(
-                "there is “demo”; any other program is started with --agent-command",
-                "il y a «\u{a0}demo\u{a0}»\u{202f}; tout autre programme se lance avec --agent-command",
-            ),
-            Self::NoAgent => pair(
-                "say which agent to ask, such as “demo”",
-                "dites à quel agent parler, par exemple «\u{a0}demo\u{a0}»",
+            Self::AgentsThereAre(names) => {
+                let list = |open: &str, close: &str| {
+                    let few = names.iter().take(MOST_NAMES).map(|name| format!("{open}{}{close}", word(name)));
+                    let more = (names.len() > MOST_NAMES).then(|| "…".to_owned());
+                    few.chain(more).collect::<Vec<_>>().join(", ")
+                };
+                let (en, fr) = (list("“", "”"), list("«\u{a0}", "\u{a0}»"));
+                (
+                    format!("there is {en}; any other program is started with --agent-command"),
+                    format!("il y a {fr}\u{202f}; tout autre programme se lance avec --agent-command"),
+                )
+            }
+            Self::NoAgent { example } => (
+                format!("say which agent to ask, such as “{example}”"),
+                format!("dites à quel agent parler, par exemple «\u{a0}{example}\u{a0}»"),
             ),
             Self::NoPrompt => pair("there is nothing to ask", "il n’y a rien à demander"),
             Self::BadAgentCommand => pair(
@@ -284,6 +308,13 @@ impl Say<'_> {
 
 fn pair(en: &str, fr: &str) -> (String, String) {
     (en.to_owned(), fr.to_owned())
+}
+
+/// A number with its word: French has the singular for 0 too.
+fn counted(count: usize, en: (&str, &str), fr: (&str, &str)) -> (String, String) {
+    let en = if count == 1 { en.0 } else { en.1 };
+    let fr = if count < 2 { fr.0 } else { fr.1 };
+    (format!("{count} {en}"), format!("{count} {fr}"))
 }
 
 fn system(agent: &str, code: &str) -> (String, String) {
