@@ -39,7 +39,7 @@ fn a_mistake_costs_one_agent() {
     I am Will in shop; 2: again
     -- stderr
     sidekicks.jsonc:6:5: agents.data: the key “command” is missing
-    sidekicks.jsonc:6:15: agents.data.comand: there is no key “comand” here; did you mean “command”?
+    sidekicks.jsonc:6:15: agents.data.comand: the key “comand” is unknown here; did you mean “command”?
     [agents: riker]
     there is no such agent
     -- exit code 0

@@ -51,6 +51,8 @@ impl Code {
             },
             Self::BadName => "a name begins with an unaccented letter or a digit, and has only such letters, digits, “.”, “_” and “-”, 64 characters at most".into(),
             Self::BadVariable => "the name of a variable has only unaccented letters, digits and “_”, and does not begin with a digit".into(),
+            Self::BadHeader => "this is not the name of a header".into(),
+            Self::BadVersion => "the version of the format is the number 1".into(),
             Self::WrongType { expected } => match expected {
                 Expected::Text => "a text in double quotes is expected".into(),
                 Expected::Integer => "a whole number is expected".into(),
@@ -151,6 +153,8 @@ impl Code {
             }
             Self::BadName => "un nom commence par une lettre sans accent ou un chiffre, et ne contient que de telles lettres, des chiffres, «\u{a0}.\u{a0}», «\u{a0}_\u{a0}» et «\u{a0}-\u{a0}», 64 caractères au plus".into(),
             Self::BadVariable => "le nom d’une variable ne contient que des lettres sans accent, des chiffres et «\u{a0}_\u{a0}», et ne commence pas par un chiffre".into(),
+            Self::BadHeader => "ce n’est pas le nom d’un en-tête".into(),
+            Self::BadVersion => "la version du format est le nombre 1".into(),
             Self::WrongType { expected } => match expected {
                 Expected::Text => "un texte entre guillemets doubles est attendu".into(),
                 Expected::Integer => "un nombre entier est attendu".into(),

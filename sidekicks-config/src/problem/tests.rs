@@ -44,6 +44,8 @@ fn codes() -> Vec<Code> {
         unknown("type", Advice::Delete),
         Code::BadName,
         Code::BadVariable,
+        Code::BadHeader,
+        Code::BadVersion,
         Code::WrongType { expected: Expected::Text },
         Code::WrongType { expected: Expected::Integer },
         Code::WrongType { expected: Expected::Bool },
