@@ -59,4 +59,27 @@ mod tests {
             assert_eq!(nearest(text, keys).as_deref(), expected, "{text}");
         }
     }
+
+    #[test]
+    fn the_closest_one_and_of_equals_the_first() {
+        let cases: [(&str, &[&str], Option<&str>); 12] = [
+            ("riker", &["picker", "rikker", "riker2"], Some("rikker")),
+            ("ab", &["xb", "ax"], Some("xb")),
+            // A short name is another one sooner than a long one.
+            ("ab", &["abcd"], None),
+            ("abcdefghi", &["abcdefghi123"], Some("abcdefghi123")),
+            ("abcdefghi", &["abcdefghi1234"], None),
+            ("tow", &["two"], Some("two")),
+            ("", &["a"], Some("a")),
+            ("é", &["e"], Some("e")),
+            ("ÉCOLE", &["école"], Some("école")),
+            ("Number One", &["number_one"], Some("number_one")),
+            ("HTTPServer", &["http_server", "httpserver"], Some("httpserver")),
+            ("x", &[], None),
+        ];
+        for (text, names, expected) in cases {
+            assert_eq!(nearest(text, names.iter().copied()).as_deref(), expected, "{text}");
+        }
+        assert_eq!(nearest(&"x".repeat(300), ["x"]), None);
+    }
 }
