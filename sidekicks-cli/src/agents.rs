@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use sidekicks_config::{Agent, EffectiveAgent, Kept, Loaded};
 
 use crate::columns::columns;
+use crate::config::problems::name_of;
 use crate::exit;
 use crate::harmless::exact_line;
 use crate::manner::Manner;
@@ -35,6 +36,9 @@ pub(crate) fn main(start: &Start, manner: Manner) -> u8 {
             "enabled": agent.enabled,
         }));
         rows.push(row(&agent, written, found.as_deref(), manner));
+    }
+    for name in loaded.into_iter().flat_map(dropped) {
+        rows.push([exact_line(&name), String::new(), String::new(), About::Broken.text(manner.lang)]);
     }
     if !loaded.is_some_and(|loaded| has_entry(loaded, DEMO)) {
         entries.push(built_in());
@@ -86,8 +90,16 @@ pub(crate) fn has_entry(loaded: &Loaded, name: &str) -> bool {
 
 /// Whether the agent of this name cannot be used, having errors or needing what has some.
 pub(crate) fn is_dropped(loaded: &Loaded, name: &str) -> bool {
-    let entry = crate::config::problems::entry("agents", name);
-    matches!(&loaded.kept, Kept::Partly { dropped, .. } if dropped.contains(&entry))
+    dropped(loaded).any(|dropped| dropped == name)
+}
+
+/// The agents that cannot be used, having errors or needing what has some.
+pub(crate) fn dropped(loaded: &Loaded) -> impl Iterator<Item = String> {
+    let paths = match &loaded.kept {
+        Kept::Partly { dropped, .. } => dropped.as_slice(),
+        _ => &[],
+    };
+    paths.iter().filter_map(|path| name_of("agents", path))
 }
 
 /// Name, command, folder, and whether it can be started.

@@ -250,14 +250,17 @@ impl Say<'_> {
                 (format!("did you mean “{name}”?"), format!("vouliez-vous dire «\u{a0}{name}\u{a0}»\u{202f}?"))
             }
             Self::AgentsThereAre(names) => {
-                let list = |open: &str, close: &str| {
-                    let few = names.iter().take(MOST_NAMES).map(|name| format!("{open}{}{close}", word(name)));
-                    let more = (names.len() > MOST_NAMES).then(|| "…".to_owned());
-                    few.chain(more).collect::<Vec<_>>().join(", ")
+                let list = |open: &str, close: &str, and: &str| {
+                    let mut quoted: Vec<String> =
+                        names.iter().take(MOST_NAMES).map(|name| format!("{open}{}{close}", word(name))).collect();
+                    let last = if names.len() > MOST_NAMES { Some("…".to_owned()) } else { quoted.pop() };
+                    let last = last.unwrap_or_default();
+                    if quoted.is_empty() { last } else { format!("{} {and} {last}", quoted.join(", ")) }
                 };
-                let (en, fr) = (list("“", "”"), list("«\u{a0}", "\u{a0}»"));
+                let be = if names.len() == 1 { "is" } else { "are" };
+                let (en, fr) = (list("“", "”", "and"), list("«\u{a0}", "\u{a0}»", "et"));
                 (
-                    format!("there is {en}; any other program is started with --agent-command"),
+                    format!("there {be} {en}; any other program is started with --agent-command"),
                     format!("il y a {fr}\u{202f}; tout autre programme se lance avec --agent-command"),
                 )
             }

@@ -9,7 +9,7 @@ use sidekicks_agents::AgentSpec;
 use sidekicks_config::{Code, EffectiveAgent, Kept, Loaded, Problem, Severity};
 use sidekicks_conversations::AgentProfile;
 
-use crate::agents::{DEMO, has_entry, is_dropped};
+use crate::agents::{DEMO, dropped, has_entry, is_dropped};
 use crate::config::problems::{Look, Problems, entry, is_in};
 use crate::exit;
 use crate::manner::Manner;
@@ -128,7 +128,11 @@ fn tell_unset(agent: &EffectiveAgent, loaded: &Loaded, manner: Manner) {
     for problem in &problems.all {
         let concerns_it = concerned.iter().any(|entry| is_in(&problem.path, entry));
         if concerns_it && matches!(problem.code, Code::VariableNotSet { .. }) {
-            manner.note(&format!("sidekicks: {}: {}\n", problems.place(problem), problem.message(manner.lang)));
+            manner.note(&format!(
+                "sidekicks: {}: {}\n",
+                problems.place(problem),
+                problems.message(problem, manner.lang)
+            ));
         }
     }
 }
@@ -140,10 +144,14 @@ fn enabled(loaded: &Loaded) -> impl Iterator<Item = &str> {
 fn unknown(name: &str, loaded: Option<&Loaded>, manner: Manner) -> u8 {
     let demo = Some(DEMO).filter(|demo| !loaded.is_some_and(|loaded| has_entry(loaded, demo)));
     let names: Vec<&str> = loaded.into_iter().flat_map(enabled).chain(demo).collect();
+    // Of one that cannot be asked, the next try tells why.
+    let others =
+        loaded.into_iter().flat_map(|loaded| loaded.config.agents.names().map(str::to_owned).chain(dropped(loaded)));
+    let all = others.chain(demo.map(str::to_owned));
     manner.complain(Say::UnknownAgent { name }, exit::USAGE);
-    let distance = |other: &&str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
-    match names.iter().copied().map(|other| (distance(&other), other)).min_by_key(|(distance, _)| *distance) {
-        Some((..=2, name)) => manner.complain(Say::DidYouMean { name }, exit::USAGE),
+    let distance = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    match all.map(|other| (distance(&other), other)).min_by_key(|(distance, _)| *distance) {
+        Some((..=2, name)) => manner.complain(Say::DidYouMean { name: &name }, exit::USAGE),
         _ => manner.complain(Say::AgentsThereAre(&names), exit::USAGE),
     }
 }

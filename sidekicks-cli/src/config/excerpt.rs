@@ -110,7 +110,7 @@ mod tests {
                 "\"env\": {}, \"env\": {}, \"env\": {}, \"command\": [], \"env\": {}, \"env\": {}",
                 "\"command\"",
                 30,
-                ["…nv\": {}, \"command\": [], \"en…", "           ^^^^^^^^^"],
+                ["…env\": {}, \"command\": [], \"en…", "           ^^^^^^^^^"],
             ),
         ];
         for (text, part, width, expected) in cases {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use sidekicks_config::{Code, Language, Loaded, Problem, Severity, check_environment, schema};
 
 use super::excerpt::{Excerpt, excerpt};
+use super::skeleton::keys;
 use crate::harmless::{Reading, exact_line, visible};
 use crate::lang::Lang;
 use crate::manner::Manner;
@@ -22,6 +23,8 @@ pub(crate) struct Problems<'a> {
     loaded: &'a Loaded,
     /// What the file is called.
     file: String,
+    /// What is certainly a key in it.
+    keys: HashSet<&'a str>,
     pub(crate) all: Vec<Problem>,
 }
 
@@ -52,7 +55,7 @@ impl<'a> Problems<'a> {
         let mut all = loaded.problems.clone();
         all.extend(check_environment(&loaded.text, file, &env));
         all.sort_by_key(|problem| problem.span.start);
-        Self { loaded, file: exact_line(&file.display().to_string()), all }
+        Self { loaded, keys: keys(&loaded.text), file: exact_line(&file.display().to_string()), all }
     }
 
     /// Those of them that are errors, or that are not.
@@ -85,7 +88,7 @@ impl<'a> Problems<'a> {
             Severity::Error => (About::Error, Style::Destructive),
             _ => (About::Warning, Style::Unclear),
         };
-        let message = visible(&problem.message(lang), Reading::Prose).replace('\n', "␊");
+        let message = visible(&self.message(problem, lang), Reading::Prose).replace('\n', "␊");
         let mut head = Line::of(Style::Place, self.place(problem));
         head.push(Style::Plain, ": ");
         head.push(style, &format!("{}[{}]", level.text(lang), problem.id()));
@@ -115,7 +118,38 @@ impl<'a> Problems<'a> {
         format!("{}:{}:{}", self.file, problem.start.line, problem.start.column)
     }
 
-    /// Whether a key may be shown: one of the format, the name of an entry, or what the problem itself names.
+    /// The sentence of a problem.
+    pub(crate) fn message(&self, problem: &Problem, lang: Lang) -> String {
+        let mut problem = problem.clone();
+        // What the text has as a key may be a value, where a quote is one too many before it.
+        if let Code::UnknownKey { key, .. } | Code::DuplicateKey { key } = &mut problem.code
+            && !self.is_key(key)
+        {
+            "…".clone_into(key);
+        }
+        problem.message(lang)
+    }
+
+    /// The path of a problem, without what is not certainly a key.
+    fn path(&self, problem: &Problem) -> String {
+        let steps = problem.path.split_inclusive(['.', '[', ']']);
+        let step = |step: &str| {
+            let key = step.trim_end_matches(['.', '[', ']']);
+            let is_index = key.bytes().all(|byte| byte.is_ascii_digit());
+            match is_index || self.is_key(key.trim_matches('"')) {
+                true => step.to_owned(),
+                false => step.replace(key, "…"),
+            }
+        };
+        steps.map(step).collect()
+    }
+
+    fn is_key(&self, key: &str) -> bool {
+        KEYS.contains(key) || self.keys.contains(key)
+    }
+
+    /// Whether a key may be shown in the line of a problem: one of the format, the name of an entry, or what the problem
+    /// itself names.
     fn is_known(&self, key: &str, problem: &Problem) -> bool {
         let config = &self.loaded.config;
         let is_entry = config.agents.contains(key)
@@ -125,32 +159,32 @@ impl<'a> Problems<'a> {
         // A variable or a header with a wrong name may be a value that was put before its name.
         let names_it = !matches!(problem.code, Code::BadVariable | Code::BadHeader)
             && problem.path.split(['.', '[', ']', '"']).any(|step| step == key);
-        KEYS.contains(key) || is_entry || names_it
+        KEYS.contains(key) || ((is_entry || names_it) && self.keys.contains(key))
     }
 
     /// As one JSON document.
     pub(crate) fn json(&self, lang: Lang) -> Value {
-        let problems: Vec<Value> = self.all.iter().map(|problem| one_as_json(problem, lang)).collect();
+        let problems: Vec<Value> = self.all.iter().map(|problem| self.one_as_json(problem, lang)).collect();
         json!({ "file": self.file, "problems": problems })
     }
-}
 
-fn one_as_json(problem: &Problem, lang: Lang) -> Value {
-    let level = match problem.severity() {
-        Severity::Error => "error",
-        _ => "warning",
-    };
-    json!({
-        "id": problem.id(),
-        "level": level,
-        "path": problem.path,
-        "line": problem.start.line,
-        "column": problem.start.column,
-        "utf16Column": problem.start.utf16,
-        "message": problem.message(lang),
-        "hint": problem.hint(),
-        "related": problem.related.map(|related| json!({ "line": related.line, "column": related.column })),
-    })
+    fn one_as_json(&self, problem: &Problem, lang: Lang) -> Value {
+        let level = match problem.severity() {
+            Severity::Error => "error",
+            _ => "warning",
+        };
+        json!({
+            "id": problem.id(),
+            "level": level,
+            "path": self.path(problem),
+            "line": problem.start.line,
+            "column": problem.start.column,
+            "utf16Column": problem.start.utf16,
+            "message": self.message(problem, lang),
+            "hint": problem.hint(),
+            "related": problem.related.map(|related| json!({ "line": related.line, "column": related.column })),
+        })
+    }
 }
 
 /// The keys of the format.
@@ -181,7 +215,19 @@ pub(crate) fn entry(section: &str, name: &str) -> String {
     }
 }
 
+/// The name of the entry whose path in this section it is.
+pub(crate) fn name_of(section: &str, path: &str) -> Option<String> {
+    let rest = path.strip_prefix(section)?;
+    match rest.strip_prefix('.') {
+        Some(name) => Some(name.to_owned()),
+        None => serde_json::from_str(rest.strip_prefix('[')?.strip_suffix(']')?).ok(),
+    }
+}
+
 /// Whether `path` is that of `entry`, or of something in it.
 pub(crate) fn is_in(path: &str, entry: &str) -> bool {
     path.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
+
+#[cfg(test)]
+mod tests;

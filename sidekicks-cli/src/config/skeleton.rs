@@ -6,6 +6,7 @@
 //! From the first place on that JSON does not have, where a quote may be one too many and everything the other way round,
 //! nothing is shown at all.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// What stands for what is not shown.
@@ -22,37 +23,81 @@ pub(super) struct Piece {
 /// The skeleton of `line`, in which `is_known` tells the keys that may be shown.
 pub(super) fn skeleton(line: &str, is_known: &dyn Fn(&str) -> bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut at = 0;
-    while let Some(first) = line[at..].chars().next() {
-        let (end, shown) = match piece(&line[at..], first, is_known) {
-            Some((length, shown)) => (at + length, shown),
-            None => (line.len(), HIDDEN.to_owned()),
+    for (bytes, part) in parts(line) {
+        let text = &line[bytes.clone()];
+        let shown = match part {
+            Part::Bare => text.to_owned(),
+            Part::Key(key) if is_known(key) => text.to_owned(),
+            Part::Key(_) | Part::Text => format!("\"{HIDDEN}\""),
+            Part::Hidden => HIDDEN.to_owned(),
         };
-        pieces.push(Piece { bytes: at..end, shown });
-        at = end;
+        pieces.push(Piece { bytes, shown });
     }
     pieces
 }
 
-/// How long the first piece of `rest` is, and what is shown of it; nothing where it is no JSON.
-fn piece(rest: &str, first: char, is_known: &dyn Fn(&str) -> bool) -> Option<(usize, String)> {
-    match first {
-        ' ' | '\t' => {
-            let length = rest.find(|c| !matches!(c, ' ' | '\t')).unwrap_or(rest.len());
-            Some((length, rest[..length].to_owned()))
+/// What is certainly a key in `text`: it stands in a map, after its bracket or a comma, and everything before it on its
+/// line is as it should be.
+pub(super) fn keys(text: &str) -> HashSet<&str> {
+    let mut keys = HashSet::new();
+    let mut open = Vec::new();
+    for line in text.trim_start_matches('\u{feff}').split(['\n', '\r']) {
+        let mut before = ',';
+        for (bytes, part) in parts(line) {
+            match part {
+                Part::Key(key) if matches!(before, ',' | '{') && open.last() != Some(&'[') => drop(keys.insert(key)),
+                Part::Bare => match &line[bytes.clone()] {
+                    "{" => open.push('{'),
+                    "[" => open.push('['),
+                    "}" | "]" => drop(open.pop()),
+                    _ => {}
+                },
+                _ => {}
+            }
+            before = line[bytes].trim_start().chars().next().unwrap_or(before);
         }
-        '{' | '}' | '[' | ']' | ':' | ',' => Some((1, first.to_string())),
+    }
+    keys
+}
+
+enum Part<'a> {
+    /// A blank, a bracket, a comma or a colon.
+    Bare,
+    /// A text in quotes before a colon.
+    Key(&'a str),
+    /// Another one.
+    Text,
+    /// Something else, and perhaps all the rest.
+    Hidden,
+}
+
+/// The parts of a line.
+fn parts(line: &str) -> impl Iterator<Item = (Range<usize>, Part<'_>)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = &line[at..];
+        let (length, part) = part(rest, rest.chars().next()?).unwrap_or((rest.len(), Part::Hidden));
+        let start = at;
+        at += length;
+        Some((start..at, part))
+    })
+}
+
+/// How long the first part of `rest` is, and what it is; nothing where it is no JSON.
+fn part(rest: &str, first: char) -> Option<(usize, Part<'_>)> {
+    match first {
+        ' ' | '\t' => Some((rest.find(|c| !matches!(c, ' ' | '\t')).unwrap_or(rest.len()), Part::Bare)),
+        '{' | '}' | '[' | ']' | ':' | ',' => Some((1, Part::Bare)),
         '"' => {
             let length = 1 + closing(&rest[1..])? + 1;
-            let known = Some(&rest[1..length - 1]).filter(|key| follows(&rest[length..]) == Some(':') && is_known(key));
-            is_regular(&rest[length..]).then(|| (length, format!("\"{}\"", known.unwrap_or(HIDDEN))))
+            let (text, after) = (&rest[1..length - 1], &rest[length..]);
+            let part = if follows(after) == Some(':') { Part::Key(text) } else { Part::Text };
+            is_regular(after).then_some((length, part))
         }
         _ => {
             let length = rest.find(ends_word).unwrap_or(rest.len());
             let (word, after) = rest.split_at(length);
-            let key = follows(after) == Some(':') && is_known(word);
-            (key || is_literal(word) && is_regular(after))
-                .then(|| (length, if key { word.to_owned() } else { HIDDEN.to_owned() }))
+            (is_literal(word) && is_regular(after)).then_some((length, Part::Hidden))
         }
     }
 }
@@ -115,7 +160,7 @@ mod tests {
             ("\t\"enabled\" : true,", "\t\"…\" : …,"),
             (r#""command": "a\"b\\", "env": {}"#, r#""command": "…", "env": {}"#),
             (r#""command": "a" "env": {"#, r#""command": "…" "env": {"#),
-            (r#"command: "a","#, r#"command: "…","#),
+            (r#"command: "a","#, "…"),
             (r#""command": "a", // sk-secret"#, r#""command": "…", …"#),
             // Nothing after what JSON does not have.
             (r#""env": { "KEY": sk:se,cret }"#, r#""env": { "…": …"#),
@@ -129,6 +174,25 @@ mod tests {
         ];
         for (line, expected) in cases {
             assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn keys_are_known_where_nothing_is_wrong_before_them() {
+        let cases: [(&str, &[&str]); 8] = [
+            (r#"{ "a": { "b": 1 }, "c": ["d", "e"] }"#, &["a", "b", "c"]),
+            ("\"a\": 1,\r\n\"b\"", &["a"]),
+            (r#""a": "b": 1"#, &["a"]),
+            (r#""a" "b": 1"#, &[]),
+            (r#""a": "x" "b": 1, "c": 1"#, &["a", "c"]),
+            (r#""a: "b": "c": 1"#, &[]),
+            (r#"a: 1, "b": 1"#, &[]),
+            ("\"a\": [\n\"b\", \"c\": 1", &["a"]),
+        ];
+        for (text, expected) in cases {
+            let mut found: Vec<&str> = keys(text).into_iter().collect();
+            found.sort_unstable();
+            assert_eq!(found, expected, "{text}");
         }
     }
 }

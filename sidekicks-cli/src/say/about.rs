@@ -67,6 +67,7 @@ pub(crate) enum About<'a> {
     BuiltIn,
     Disabled,
     NotInstalled,
+    Broken,
     /// There are no agents but the built-in one.
     OnlyDemo,
     AgentDisabled {
@@ -184,10 +185,11 @@ impl About<'_> {
             ),
             Self::BuiltIn => pair("built in", "intégré"),
             Self::Disabled => pair("disabled", "désactivé"),
+            Self::Broken => pair("has errors", "a des erreurs"),
             Self::NotInstalled => pair("not found", "introuvable"),
             Self::OnlyDemo => pair(
-                "try it: sidekicks ask demo \"hello\"; “sidekicks config edit” adds agents",
-                "essayez\u{a0}: sidekicks ask demo \"bonjour\"\u{202f}; «\u{a0}sidekicks config edit\u{a0}» ajoute des \
+                "“sidekicks ask demo hello” tries it; “sidekicks config edit” adds agents",
+                "«\u{a0}sidekicks ask demo bonjour\u{a0}» l’essaie\u{202f}; «\u{a0}sidekicks config edit\u{a0}» ajoute des \
                  agents",
             ),
             Self::AgentDisabled { name } => {
