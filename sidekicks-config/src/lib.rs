@@ -10,6 +10,8 @@ mod expand;
 mod language;
 mod load;
 mod model;
+#[cfg(test)]
+mod mutants;
 mod nearest;
 mod pointer;
 mod position;
