@@ -3,6 +3,8 @@
 
 mod contents;
 mod digest;
+#[cfg(test)]
+mod drift;
 mod effective;
 mod entries;
 mod environment;
