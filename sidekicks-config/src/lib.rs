@@ -85,6 +85,8 @@
 
 mod contents;
 mod digest;
+#[cfg(test)]
+mod drift;
 mod effective;
 mod entries;
 mod environment;
@@ -93,6 +95,8 @@ mod language;
 mod links;
 mod load;
 mod model;
+#[cfg(test)]
+mod mutants;
 mod nearest;
 mod pointer;
 mod position;
