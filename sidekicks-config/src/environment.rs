@@ -4,6 +4,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::ops::Range;
@@ -16,7 +17,7 @@ use crate::expand::Expander;
 use crate::pointer::Pointer;
 use crate::problem::placed;
 use crate::syntax::{Finding, Kind, Node};
-use crate::validate::Checked;
+use crate::validate::{Checked, bounded};
 use crate::{Code, Problem};
 
 /// What does not fit this machine: programs and folders that are not there, variables that are not set, a file with secrets
@@ -25,46 +26,39 @@ use crate::{Code, Problem};
 /// All of it is a warning, for a file is not wrong because a disk is not there. `file` is where the text is kept, or is to
 /// be: relative paths begin at its folder, and its mode is looked at. `env` is the environment that agents will have, mostly
 /// `&|name| std::env::var_os(name)`. Entries with [errors](crate::validate) are not looked at, nor programs of agents that
-/// are not enabled. Looks at the disk, once for each path.
+/// are not enabled or that no such agent uses. At most [`MAX_PROBLEMS`](crate::MAX_PROBLEMS). Looks at the disk.
 pub fn check_environment(text: &str, file: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Problem> {
     let checked = Checked::of(text);
-    let root = &checked.document.root;
-    if checked.problems.iter().any(|problem| problem.code == Code::NewerVersion) {
+    if checked.is_newer() {
         return Vec::new();
     }
-    let wrong = |pointer: &Pointer| checked.problems.iter().any(|p| p.is_error() && p.pointer().begins_with(pointer));
-    let mut look = Look { expander: Expander::new(file, env), public: is_public(file), found: Vec::new() };
-
-    let defaults: Pointer = ["defaults"].into();
-    let default_env = root.get("defaults").and_then(|node| node.get("env"));
-    if let Some(env) = default_env.filter(|_| !wrong(&defaults)) {
-        look.variables(env, &defaults.key("env"));
-    }
-    let used = |server: &str| {
-        let mut agents = root.get("agents").into_iter().flat_map(Node::members);
-        agents.any(|agent| {
-            let list = agent.value.get("mcp_servers").map(Node::items).unwrap_or_default();
-            is_enabled(&agent.value) && list.iter().any(|item| item.text() == Some(server))
-        })
+    let root = &checked.document.root;
+    let section = |section: &'static str| {
+        let entries = root.get(section).into_iter().flat_map(Node::members);
+        entries
+            .filter(|entry| !checked.wrong.has(section, &entry.key))
+            .map(move |entry| (Pointer::from([section, entry.key.as_str()]), entry))
     };
-    for section in ["workspaces", "mcp_servers", "agents"] {
-        for entry in root.get(section).into_iter().flat_map(Node::members) {
-            let pointer: Pointer = [section, &entry.key].into();
-            if wrong(&pointer) {
-                continue;
-            }
-            let node = &entry.value;
-            match section {
-                "workspaces" => look.folder(node, "path", &pointer),
-                "agents" => {
-                    look.folder(node, "cwd", &pointer);
-                    look.program(node, &pointer, default_env, is_enabled(node));
-                }
-                _ => look.program(node, &pointer, None, used(&entry.key)),
-            }
-        }
+    let mut look = Look { expander: Expander::new(file, env), public: is_public(file), found: Vec::new() };
+    let defaults = root.get("defaults").filter(|_| !checked.wrong.is_in("defaults"));
+    let default_env = defaults.and_then(|node| node.get("env"));
+    if let Some(env) = default_env {
+        look.variables(env, &["defaults", "env"].into());
     }
-    placed(text, look.found)
+    for (pointer, workspace) in section("workspaces") {
+        look.folder(&workspace.value, "path", &pointer);
+    }
+    let enabled = section("agents").map(|(_, agent)| &agent.value).filter(|agent| is_enabled(agent));
+    let lists = enabled.filter_map(|agent| agent.get("mcp_servers"));
+    let used: HashSet<&str> = lists.flat_map(Node::items).filter_map(Node::text).collect();
+    for (pointer, server) in section("mcp_servers") {
+        look.program(&server.value, &pointer, default_env, used.contains(server.key.as_str()));
+    }
+    for (pointer, agent) in section("agents") {
+        look.folder(&agent.value, "cwd", &pointer);
+        look.program(&agent.value, &pointer, default_env, is_enabled(&agent.value));
+    }
+    placed(text, bounded(look.found))
 }
 
 fn is_enabled(agent: &Node) -> bool {
@@ -124,10 +118,16 @@ impl Look<'_> {
         let pointer = pointer.key("command");
         let Some(text) = self.text(command, &pointer).filter(|_| is_used) else { return };
         let own = [entry.get("env"), defaults].into_iter().flatten().find_map(|env| env.get("PATH")?.text());
-        let own = own.map(|path| self.expander.text(path).0);
+        // One that names a variable which is not set is left out.
+        let own = own.map(|path| self.expander.text(path)).filter(|(_, unset)| unset.is_empty()).map(|(path, _)| path);
+        let removed = entry.get("env_remove").map(Node::items).unwrap_or_default();
+        let inherited = |name: &str| {
+            let kept = removed.iter().all(|removed| removed.text() != Some(name));
+            self.expander.env()(name).filter(|_| kept)
+        };
         let program = self.expander.program(&text);
-        let path = search_path(own.as_deref(), self.expander.env());
-        if find_program(&program, &path).is_none() {
+        let path = search_path(own.as_deref(), &inherited);
+        if find_program(&program, &path, None).is_none() {
             let named = own.is_none() && !program.contains('/');
             let written = command.text().unwrap_or_default().to_owned();
             let path = named.then(|| path.to_string_lossy().into_owned());

@@ -5,6 +5,7 @@ mod keep;
 mod tests;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +20,8 @@ use crate::problem::{Problem, placed};
 use crate::syntax::Finding;
 use crate::validate::Checked;
 
-/// A file that was read.
-#[derive(Debug, Clone)]
+/// A file that was read. `Debug` does not show the text, in which there may be keys.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Loaded {
     /// Where it was read from, as it was given.
@@ -35,6 +36,19 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// Where the configuration comes from.
     pub kept: Kept,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, text: _, digest, config, problems, kept } = self;
+        f.debug_struct("Loaded")
+            .field("path", path)
+            .field("digest", digest)
+            .field("config", config)
+            .field("problems", problems)
+            .field("kept", kept)
+            .finish_non_exhaustive()
+    }
 }
 
 /// How much of the text a configuration is.
@@ -72,14 +86,17 @@ impl Loaded {
     pub(crate) fn of(path: &Path, bytes: &[u8], last: Option<&Self>) -> Self {
         let text: Arc<str> = String::from_utf8_lossy(bytes).into();
         let mut checked = Checked::of(&text);
-        if let Err(error) = std::str::from_utf8(bytes) {
+        let invalid = std::str::from_utf8(bytes).err();
+        if let Some(error) = &invalid {
             let at = error.valid_up_to();
             let span = at..at + char::REPLACEMENT_CHARACTER.len_utf8();
             let finding = Finding { code: Code::NotUtf8, pointer: Pointer::default(), span, related: None };
             let place = checked.problems.partition_point(|problem| problem.span.start < at);
             checked.problems.splice(place..place, placed(&text, vec![finding]));
+            checked.uncertain = true;
         }
-        let (config, kept) = keep::keep(&checked, last.map(|last| &last.config));
+        let last = last.filter(|last| last.kept != Kept::Nothing).map(|last| &last.config);
+        let (config, kept) = keep::keep(&checked, invalid.is_some().then_some(&text), last);
         Self { path: path.to_owned(), digest: Digest::of(bytes), config, problems: checked.problems, kept, text }
     }
 }

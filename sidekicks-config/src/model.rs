@@ -3,7 +3,8 @@
 use std::num::NonZeroU16;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Language;
 use crate::entries::{Entries, Variables};
@@ -50,7 +51,7 @@ pub struct Config {
 
 /// The version of the format: there is one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u64", into = "u64")]
+#[serde(try_from = "f64", into = "u64")]
 #[non_exhaustive]
 pub enum Version {
     /// The number 1.
@@ -64,11 +65,12 @@ impl From<Version> for u64 {
     }
 }
 
-impl TryFrom<u64> for Version {
+/// `1.0` is the number 1 too.
+impl TryFrom<f64> for Version {
     type Error = &'static str;
 
-    fn try_from(number: u64) -> Result<Self, Self::Error> {
-        if number == 1 { Ok(Self::V1) } else { Err("no version of the format") }
+    fn try_from(number: f64) -> Result<Self, Self::Error> {
+        if number == 1.0 { Ok(Self::V1) } else { Err("no version of the format") }
     }
 }
 
@@ -103,7 +105,7 @@ impl LanguageSetting {
 #[non_exhaustive]
 pub struct Limits {
     /// How many may run at once, 1 to 256; 4 if it is not said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub max_running: Option<NonZeroU16>,
     /// How many bytes they may use together; any number if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "serde_size")]
@@ -324,6 +326,13 @@ impl TryFrom<String> for IdleTimeout {
             text => crate::units::duration(text).map(Self::After).ok_or("no duration"),
         }
     }
+}
+
+/// A number that is whole, which `4.0` is too.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NonZeroU16>, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    let whole = (number.fract() == 0.0 && (1.0..=256.0).contains(&number)).then_some(number as u16);
+    whole.and_then(NonZeroU16::new).map(Some).ok_or_else(|| D::Error::custom("no number from 1 to 256"))
 }
 
 fn yes() -> bool {

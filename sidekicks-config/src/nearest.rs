@@ -8,9 +8,16 @@ pub(crate) fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) 
         return None;
     }
     let written = joined(text);
-    let most = (written.chars().count() / 3).clamp(1, 3);
-    let distance = |name: &&str| strsim::osa_distance(&written, &joined(name));
-    let closest = names.into_iter().map(|name| (distance(&name), name)).min_by_key(|(distance, _)| *distance);
+    let length = written.chars().count();
+    let most = (length / 3).clamp(1, 3);
+    let distance = |name: &str| {
+        let name = joined(name);
+        // As many letters have to be added or taken away, at least: most names are done with here.
+        let near = name.chars().count().abs_diff(length) <= most;
+        near.then(|| strsim::osa_distance(&written, &name))
+    };
+    let closest =
+        names.into_iter().filter_map(|name| Some((distance(name)?, name))).min_by_key(|(distance, _)| *distance);
     closest.filter(|(distance, _)| *distance <= most).map(|(_, name)| name.to_owned())
 }
 
@@ -51,5 +58,28 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(nearest(text, keys).as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn the_closest_one_and_of_equals_the_first() {
+        let cases: [(&str, &[&str], Option<&str>); 12] = [
+            ("riker", &["picker", "rikker", "riker2"], Some("rikker")),
+            ("ab", &["xb", "ax"], Some("xb")),
+            // A short name is another one sooner than a long one.
+            ("ab", &["abcd"], None),
+            ("abcdefghi", &["abcdefghi123"], Some("abcdefghi123")),
+            ("abcdefghi", &["abcdefghi1234"], None),
+            ("tow", &["two"], Some("two")),
+            ("", &["a"], Some("a")),
+            ("é", &["e"], Some("e")),
+            ("ÉCOLE", &["école"], Some("école")),
+            ("Number One", &["number_one"], Some("number_one")),
+            ("HTTPServer", &["http_server", "httpserver"], Some("httpserver")),
+            ("x", &[], None),
+        ];
+        for (text, names, expected) in cases {
+            assert_eq!(nearest(text, names.iter().copied()).as_deref(), expected, "{text}");
+        }
+        assert_eq!(nearest(&"x".repeat(300), ["x"]), None);
     }
 }

@@ -99,6 +99,7 @@ impl Replacement<'_> {
             }
             Err(error) => return Err(error),
         }
+        drop(new); // Its name, where it got a second one, should go in the same flush.
         self.step(SaveStep::SyncDirectory, || sync_directory(&self.target))?;
         Ok(Replaced { digest, atomic: true })
     }
@@ -113,15 +114,15 @@ impl Replacement<'_> {
 
     /// The old file, if there is one that may be replaced.
     fn inspect(&self) -> Result<Option<Metadata>, SaveError> {
-        let old = self.step(SaveStep::Inspect, || absent(fs::symlink_metadata(&self.target)))?;
-        let Some(found) = &old else { return Ok(None) };
-        if !found.is_file() {
-            return Err(SaveError::NotAFile { target: self.target.clone() });
-        }
-        match metadata::writable(&self.target) {
-            Ok(true) => Ok(old),
-            Ok(false) => Err(SaveError::ReadOnly { target: self.target.clone() }),
-            Err(source) => Err(SaveError::Io { step: SaveStep::Inspect, target: self.target.clone(), source }),
+        let (old, writable) = self.step(SaveStep::Inspect, || {
+            let old = absent(fs::symlink_metadata(&self.target))?;
+            let writable = old.is_none() || metadata::writable(&self.target)?;
+            Ok((old, writable))
+        })?;
+        match &old {
+            Some(found) if !found.is_file() => Err(SaveError::NotAFile { target: self.target.clone() }),
+            Some(_) if !writable => Err(SaveError::ReadOnly { target: self.target.clone() }),
+            _ => Ok(old),
         }
     }
 

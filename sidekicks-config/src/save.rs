@@ -17,7 +17,7 @@ use crate::validate::validate;
 #[non_exhaustive]
 pub struct SaveOptions {
     /// A folder of this program's own, for lock files and for the copy that is kept while a file is written in place. It
-    /// is made when it is missing. Without one, see [`SaveOptions::state_dir`].
+    /// is made when it is missing. [`SaveOptions::state_dir()`] tells what is lost without one.
     pub state_dir: Option<PathBuf>,
 }
 

@@ -2,18 +2,22 @@
 //!
 //! Only this module and the one below it know the crate that validates.
 
+mod advice;
 mod place;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use std::sync::LazyLock;
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
-use crate::MAX_PROBLEMS;
+use self::tree::Tree;
 use crate::language::Language;
 use crate::syntax::{Document, Finding};
+use crate::validate::Wrong;
+use crate::{Code, MAX_PROBLEMS};
 
 const ENGLISH: &str = include_str!("../schema/config-1.json");
 
@@ -53,18 +57,52 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// What the schema has against this document, whose plain value is `value`.
-pub(crate) fn check(document: &Document, value: &Value) -> Vec<Finding> {
+/// What the schema has against this document, whose plain value is `value`: the first that there is room to tell of, in the
+/// order of the text. What has an error is added to `wrong`, with room or not.
+pub(crate) fn check(document: &Document, value: &Value, wrong: &mut Wrong) -> Vec<Finding> {
     let Some(validator) = &*VALIDATOR else { return Vec::new() };
-    let mut found: Vec<(Rank, Finding)> = Vec::new();
-    // Far more than are told: each is looked for in the tree.
-    for error in validator.iter_errors(value).take(10 * MAX_PROBLEMS) {
-        place::findings(&document.root, &error, &mut found);
+    let mut tree = Tree::of(&document.root);
+    let mut found: Vec<Found> = Vec::new();
+    for error in validator.iter_errors(value) {
+        let before = found.len();
+        place::findings(&mut tree, &error, &mut found);
+        found[before..].iter().for_each(|found| wrong.add(&found.finding.pointer));
+        if found.len() > 8 * MAX_PROBLEMS {
+            first(&mut found);
+        }
     }
+    first(&mut found);
+    found.into_iter().map(Found::advised).collect()
+}
+
+/// Sorts, and leaves no more than show that there are too many.
+fn first(found: &mut Vec<Found>) {
+    found.sort_by(|a, b| a.order().cmp(&b.order()));
     // One value has one problem: that a number is no text, and not that it is none of the texts either.
-    found.sort_by(|(a, x), (b, y)| (x.span.start, x.span.end, a).cmp(&(y.span.start, y.span.end, b)));
-    found.dedup_by(|(a, x), (b, y)| x.span == y.span && *a != Rank::Key && *b != Rank::Key);
-    found.into_iter().map(|(_, finding)| finding).collect()
+    found.dedup_by(|a, b| a.finding.span == b.finding.span && a.rank != Rank::Key && b.rank != Rank::Key);
+    found.truncate(MAX_PROBLEMS + 2);
+}
+
+/// A finding before it is known whether it is told.
+struct Found {
+    rank: Rank,
+    finding: Finding,
+    /// The keys that are known where an unknown one stands.
+    known: Option<&'static Map<String, Value>>,
+}
+
+impl Found {
+    fn order(&self) -> (usize, usize, Rank) {
+        (self.finding.span.start, self.finding.span.end, self.rank)
+    }
+
+    /// With what was probably meant.
+    fn advised(mut self) -> Finding {
+        if let (Code::UnknownKey { key, advice }, Some(known)) = (&mut self.finding.code, self.known) {
+            *advice = advice::advice(key, known);
+        }
+        self.finding
+    }
 }
 
 /// What a finding is about; of a value the first is told.
@@ -74,6 +112,8 @@ enum Rank {
     Kind,
     /// It is of the right kind, and wrong.
     Value,
+    /// It is right, and stood before.
+    Again,
     /// A key, or something that is missing: each is told.
     Key,
 }
@@ -82,9 +122,4 @@ enum Rank {
 fn beside(keyword: &str, name: &str) -> Option<&'static Value> {
     let (parent, _) = keyword.rsplit_once('/')?;
     SCHEMA.pointer(parent)?.get(name)
-}
-
-/// The keys that the map may have which `additionalProperties` at this place closes.
-fn known_keys(keyword: &str) -> impl Iterator<Item = &'static str> {
-    beside(keyword, "properties").and_then(Value::as_object).into_iter().flat_map(Map::keys).map(String::as_str)
 }

@@ -13,6 +13,7 @@ fn check(folder: &Path) -> usize {
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonc"))
         .collect();
     files.sort();
+    let mut wrong = Vec::new();
     for file in &files {
         let text = fs::read_to_string(file).expect("a case");
         let expected = fs::read_to_string(file.with_extension("expected.tsv")).expect("what is right");
@@ -20,8 +21,11 @@ fn check(folder: &Path) -> usize {
             .iter()
             .map(|p| format!("{}:{}\t{}\t{}\n", p.start.line, p.start.column, p.start.utf16, p.path))
             .collect();
-        assert_eq!(found.trim_end(), expected.trim_end(), "{}", file.display());
+        if found.trim_end() != expected.trim_end() {
+            wrong.push(format!("{}\nexpected:\n{expected}found:\n{found}", file.display()));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     files.len()
 }
 

@@ -65,8 +65,10 @@ impl Team {
             let name = AgentName::from(agent.name.as_str());
             (name.clone(), AgentProfile::from_config(self.supervisor.agent(name), &agent, &here))
         });
-        // Collected first: what conversations look at is never locked for longer than this takes.
-        let profiles = profiles.collect();
+        let profiles: HashMap<_, _> = profiles.collect();
+        let mut names: Vec<&str> = profiles.keys().map(AgentName::as_str).collect();
+        names.sort_unstable();
+        let _ = writeln!(stderr(), "[agents: {}]", names.join(", "));
         *self.profiles.write().unwrap_or_else(PoisonError::into_inner) = profiles;
     }
 }

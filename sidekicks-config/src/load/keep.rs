@@ -1,73 +1,43 @@
 //! What of a text with errors is used.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::Kept;
-use crate::Code;
 use crate::model::Config;
-use crate::pointer::{Pointer, Step};
-use crate::problem::Problem;
-use crate::syntax::{Kind, Node};
+use crate::pointer::Pointer;
+use crate::syntax::{Kind, Member, Node};
 use crate::validate::Checked;
 
 /// Maps whose members are judged one by one.
 const MAPS: [&str; 6] = ["limits", "defaults", "workspaces", "mcp_servers", "agents", "channels"];
 
-/// The configuration that a text is, after `last`.
-pub(super) fn keep(checked: &Checked, last: Option<&Arc<Config>>) -> (Arc<Config>, Kept) {
+/// The configuration that a text is, after `last`. `replaced` is the text again, if bytes that are not UTF-8 were replaced.
+pub(super) fn keep(checked: &Checked, replaced: Option<&str>, last: Option<&Arc<Config>>) -> (Arc<Config>, Kept) {
     let is_map = matches!(checked.document.root.kind, Kind::Map(_));
-    let is_newer = checked.problems.iter().any(|problem| problem.code == Code::NewerVersion);
     match last {
-        Some(last) if !is_map || checked.problems.iter().any(is_fatal) => (last.clone(), Kept::LastGood),
+        Some(last) if !is_map || checked.uncertain => (last.clone(), Kept::LastGood),
         // Nothing runs yet that a mistake could take away.
-        None if !is_map || is_newer => (Arc::default(), Kept::Nothing),
-        last => Keeping::new(checked, last).built(last),
+        None if !is_map || checked.is_newer() => (Arc::default(), Kept::Nothing),
+        last => Keeping::new(checked, replaced, last).built(last),
     }
 }
 
-/// Whether a problem leaves nothing of the text certain.
-fn is_fatal(problem: &Problem) -> bool {
-    let at_root = problem.pointer().steps().len() <= 1;
-    problem.code.is_syntax()
-        || problem.code == Code::NewerVersion
-        || (at_root && matches!(problem.code, Code::DuplicateKey { .. }))
-}
-
 struct Keeping<'a> {
-    root: &'a Node,
-    value: &'a Value,
+    checked: &'a Checked,
+    replaced: Option<&'a str>,
     /// The configuration before; null where there is none.
     before: Value,
-    /// The first two steps of the place of every error.
-    wrong: HashSet<(&'a str, Option<&'a str>)>,
     kept: Map<String, Value>,
     dropped: Vec<String>,
     from_last_good: Vec<String>,
 }
 
 impl<'a> Keeping<'a> {
-    fn new(checked: &'a Checked, last: Option<&Arc<Config>>) -> Self {
-        let key = |step: Option<&'a Step>| match step {
-            Some(Step::Key(key)) => Some(key.as_str()),
-            _ => None,
-        };
-        let errors = checked.problems.iter().filter(|problem| problem.is_error());
-        let places = errors.filter_map(|problem| {
-            let steps = problem.pointer().steps();
-            Some((key(steps.first())?, key(steps.get(1))))
-        });
-        Self {
-            root: &checked.document.root,
-            value: &checked.value,
-            before: last.and_then(|last| serde_json::to_value(&**last).ok()).unwrap_or_default(),
-            wrong: places.collect(),
-            kept: Map::new(),
-            dropped: Vec::new(),
-            from_last_good: Vec::new(),
-        }
+    fn new(checked: &'a Checked, replaced: Option<&'a str>, last: Option<&Arc<Config>>) -> Self {
+        let before = last.and_then(|last| serde_json::to_value(&**last).ok()).unwrap_or_default();
+        Self { checked, replaced, before, kept: Map::new(), dropped: Vec::new(), from_last_good: Vec::new() }
     }
 
     fn built(mut self, last: Option<&Arc<Config>>) -> (Arc<Config>, Kept) {
@@ -89,18 +59,19 @@ impl<'a> Keeping<'a> {
 
     /// Takes each key of the text that is right, and the last good one for what is wrong.
     fn choose(&mut self) {
+        let root = &self.checked.document.root;
         self.kept.insert("version".into(), 1.into());
         for key in ["$schema", "language"] {
-            if let Some(node) = self.root.get(key) {
-                let right = !self.wrong.contains(&(key, None)) && node.is_whole();
-                self.put(key, right.then(|| self.value[key].clone()));
+            if let Some(node) = root.get(key) {
+                let right = !self.checked.wrong.is_at(key) && node.is_whole();
+                self.put(key, right.then(|| self.checked.value[key].clone()));
             }
         }
         for section in MAPS {
-            let node = self.root.get(section);
+            let node = root.get(section);
             let readable = node.filter(|node| matches!(node.kind, Kind::Map(_)));
             // A list of agents that must not be empty and is does not mean that there are none.
-            let wrong = self.wrong.contains(&(section, None)) && self.before.get(section).is_some();
+            let wrong = self.checked.wrong.is_at(section) && self.last(section).is_some();
             match readable.filter(|_| !wrong) {
                 Some(map) => self.choose_in(section, map),
                 None if node.is_some() || section == "agents" => self.put(section, None),
@@ -113,9 +84,9 @@ impl<'a> Keeping<'a> {
         let mut chosen = Map::new();
         for member in map.members() {
             let name = member.key.as_str();
-            if !self.wrong.contains(&(section, Some(name))) && member.value.is_whole() {
-                chosen.insert(name.to_owned(), self.value[section][name].clone());
-            } else if let Some(last) = self.before.get(section).and_then(|section| section.get(name)) {
+            if !self.checked.wrong.has(section, name) && self.is_whole(member) {
+                chosen.insert(name.to_owned(), self.checked.value[section][name].clone());
+            } else if let Some(last) = self.last_in(section, name) {
                 chosen.insert(name.to_owned(), last.clone());
                 self.from_last_good.push(path(section, name));
             } else {
@@ -125,49 +96,88 @@ impl<'a> Keeping<'a> {
         self.kept.insert(section.to_owned(), Value::Object(chosen));
     }
 
+    /// Whether all of it could be read.
+    fn is_whole(&self, member: &Member) -> bool {
+        let span = member.key_span.start..member.value.span.end;
+        let replaced = self.replaced.and_then(|text| text.get(span));
+        member.value.is_whole() && !replaced.is_some_and(|text| text.contains(char::REPLACEMENT_CHARACTER))
+    }
+
     /// A key of the root: its value, or the last good one.
     fn put(&mut self, key: &str, value: Option<Value>) {
-        match value.or_else(|| self.before.get(key).cloned().inspect(|_| self.from_last_good.push(key.to_owned()))) {
-            Some(value) => drop(self.kept.insert(key.to_owned(), value)),
+        let last = || self.last(key).cloned();
+        match value.clone().or_else(last) {
+            Some(chosen) => {
+                self.kept.insert(key.to_owned(), chosen);
+                if value.is_none() {
+                    self.from_last_good.push(key.to_owned());
+                }
+            }
             None => self.dropped.push(key.to_owned()),
         }
     }
 
-    /// What an agent names is there, as it last was, or the agent is not.
+    /// What an agent names is there, perhaps as it last was; or the agent itself is as it last was; or it is not.
     fn settle_agents(&mut self) {
-        for (name, agent) in self.section("agents").clone() {
-            let workspace = agent.get("workspace").map(|name| ("workspaces", name));
-            let servers = agent.get("mcp_servers").and_then(Value::as_array).into_iter().flatten();
-            let named = workspace.into_iter().chain(servers.map(|name| ("mcp_servers", name)));
-            for (section, named) in named.filter_map(|(section, named)| Some((section, named.as_str()?))) {
-                if self.section(section).contains_key(named) {
-                    continue;
-                }
-                match self.before.get(section).and_then(|section| section.get(named)).cloned() {
-                    Some(last) => {
-                        self.section(section).insert(named.to_owned(), last);
-                        self.from_last_good.push(path(section, named));
-                    }
-                    None => {
-                        self.section("agents").shift_remove(&name);
-                        self.dropped.push(path("agents", &name));
-                    }
-                }
+        let mut settled = Map::new();
+        for (name, agent) in std::mem::take(self.section("agents")) {
+            let last = self.last_in("agents", &name).cloned();
+            if self.restore(&agent) {
+                settled.insert(name, agent);
+            } else if let Some(last) = last.filter(|last| self.restore(last)) {
+                self.from_last_good.push(path("agents", &name));
+                settled.insert(name, last);
+            } else {
+                self.dropped.push(path("agents", &name));
             }
         }
-        self.section("agents");
+        *self.section("agents") = settled;
     }
 
-    /// All members of a channel are there, or the channel is not.
+    /// Takes back what this agent names and is not there, if all of that was there before.
+    fn restore(&mut self, agent: &Value) -> bool {
+        let mut missing = Vec::new();
+        for (section, name) in named(agent) {
+            if self.section(section).contains_key(name) {
+                continue;
+            }
+            let Some(last) = self.last_in(section, name) else { return false };
+            missing.push((section, name, last.clone()));
+        }
+        for (section, name, last) in missing {
+            self.section(section).insert(name.to_owned(), last);
+            self.from_last_good.push(path(section, name));
+        }
+        true
+    }
+
+    /// All members of a channel are there, perhaps those that it last had; or the channel is not.
     fn settle_channels(&mut self) {
-        for (name, channel) in self.section("channels").clone() {
-            let members = channel.get("members").and_then(Value::as_array).into_iter().flatten();
-            let agents = self.section("agents");
-            if !members.filter_map(Value::as_str).all(|member| agents.contains_key(member)) {
-                self.section("channels").shift_remove(&name);
+        let mut settled = Map::new();
+        for (name, channel) in std::mem::take(self.section("channels")) {
+            if self.has_members(&channel) {
+                settled.insert(name, channel);
+            } else if let Some(last) = self.last_in("channels", &name).filter(|last| self.has_members(last)) {
+                settled.insert(name.clone(), last.clone());
+                self.from_last_good.push(path("channels", &name));
+            } else {
                 self.dropped.push(path("channels", &name));
             }
         }
+        *self.section("channels") = settled;
+    }
+
+    fn has_members(&self, channel: &Value) -> bool {
+        let agents = self.kept.get("agents");
+        texts(channel.get("members")).all(|member| agents.is_some_and(|agents| agents.get(member).is_some()))
+    }
+
+    fn last(&self, key: &str) -> Option<&Value> {
+        self.before.get(key)
+    }
+
+    fn last_in(&self, section: &str, name: &str) -> Option<&Value> {
+        self.last(section)?.get(name)
     }
 
     fn section(&mut self, section: &str) -> &mut Map<String, Value> {
@@ -180,6 +190,16 @@ impl<'a> Keeping<'a> {
             _ => unreachable!("it was made one"),
         }
     }
+}
+
+/// The entries that an agent names, with their sections.
+fn named(agent: &Value) -> impl Iterator<Item = (&'static str, &str)> {
+    let workspace = agent.get("workspace").and_then(Value::as_str).map(|name| ("workspaces", name));
+    workspace.into_iter().chain(texts(agent.get("mcp_servers")).map(|name| ("mcp_servers", name)))
+}
+
+fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 fn path(section: &str, name: &str) -> String {

@@ -19,11 +19,11 @@ impl Replacement<'_> {
             file.set_len(0)?;
             Ok(file)
         })?;
-        let Err(error) = self.step(SaveStep::WriteInPlace, || write(&mut file, self.bytes)) else { return Ok(()) };
-        match (error, write(&mut file, &old)) {
-            (SaveError::Io { source, target, .. }, Err(_)) => Err(SaveError::HalfWritten { target, backup, source }),
-            (error, _) => Err(error),
-        }
+        let written = self.step(SaveStep::WriteInPlace, || write(&mut file, self.bytes));
+        written.map_err(|error| match (error, write(&mut file, &old)) {
+            (SaveError::Io { source, target, .. }, Err(_)) => SaveError::HalfWritten { target, backup, source },
+            (error, _) => error,
+        })
     }
 
     /// Keeps a copy of the old bytes, which outlives a power cut, and returns them and its place.

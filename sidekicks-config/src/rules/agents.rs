@@ -47,7 +47,8 @@ impl<'a> Rules<'a> {
             Some(Setting { node, pointer: ["agents", &agent.key, key].into(), own: true })
         });
         own.or_else(|| {
-            let node = self.root.get("defaults")?.get(key)?;
+            // What could not be read may be what the agent says of it itself.
+            let node = self.defaults.filter(|_| agent.is_none_or(|agent| self.is_certain(agent)))?.get(key)?;
             Some(Setting { node, pointer: ["defaults", key].into(), own: false })
         })
     }
@@ -61,7 +62,7 @@ impl<'a> Rules<'a> {
         {
             found.extend(conflict(agent, &estimate, &limit).map(|place| (Code::EstimateAboveLimit, place)));
         }
-        let total = self.root.get("limits").and_then(|limits| limits.get("max_memory"));
+        let total = self.limits.and_then(|limits| limits.get("max_memory"));
         if let Some(total) = total
             && total.text().and_then(units::size).is_some_and(|most| most < expected)
             && estimate.own == agent.is_some()

@@ -62,7 +62,7 @@ impl<'a> Rules<'a> {
 
     /// All maps of environment variables.
     fn variables(&self) -> Vec<(&'a Node, Pointer)> {
-        let defaults = self.root.get("defaults").and_then(|node| node.get("env"));
+        let defaults = self.defaults.and_then(|node| node.get("env"));
         let mut all: Vec<(&'a Node, Pointer)> =
             defaults.map(|env| (env, ["defaults", "env"].into())).into_iter().collect();
         for section in ["agents", "mcp_servers"] {

@@ -3,30 +3,54 @@
 use std::collections::HashSet;
 
 use super::Rules;
+use crate::Code;
 use crate::nearest::nearest;
 use crate::pointer::Pointer;
 use crate::syntax::{Kind, Node};
-use crate::{Code, MAX_PROBLEMS};
 
-impl Rules<'_> {
-    pub(super) fn references(&mut self) {
-        let agents: Vec<_> = self.entries("agents").collect();
-        let mut workspaces: Vec<(&Node, Pointer)> = Vec::new();
-        let mut servers: Vec<(&Node, Pointer)> = Vec::new();
-        for agent in agents {
-            let pointer: Pointer = ["agents", &agent.key].into();
-            workspaces.extend(agent.value.get("workspace").map(|node| (node, pointer.key("workspace"))));
-            let list = agent.value.get("mcp_servers").map(Node::items).unwrap_or_default();
-            let pointer = pointer.key("mcp_servers");
-            servers.extend(list.iter().enumerate().map(|(index, node)| (node, pointer.index(index))));
+/// How many names are looked at for what was meant, in one section: it takes as long as there are names, each time.
+const GUESSES: usize = 20_000;
+
+/// Everything that is to name an entry of one section.
+#[derive(Default)]
+struct References<'a> {
+    /// Those of one list come one after another.
+    all: Vec<(&'a Node, Pointer)>,
+    /// Something that may hold more of them could not be read.
+    more: bool,
+}
+
+impl<'a> References<'a> {
+    fn add_list(&mut self, list: &'a Node, pointer: &Pointer) {
+        self.more |= !matches!(list.kind, Kind::List(_));
+        let mut names = HashSet::new();
+        for (index, node) in list.items().iter().enumerate() {
+            // Of a name that stood before in the list that is told, and no more.
+            if node.text().is_none_or(|name| names.insert(name)) {
+                self.all.push((node, pointer.index(index)));
+            }
         }
-        let members = self.entries("channels").flat_map(|channel| {
-            let pointer = Pointer::from(["channels", &channel.key, "members"]);
-            let list = channel.value.get("members").map(Node::items).unwrap_or_default();
-            list.iter().enumerate().map(move |(index, node)| (node, pointer.index(index)))
-        });
-        let members: Vec<_> = members.collect();
+    }
+}
 
+impl<'a> Rules<'a> {
+    pub(super) fn references(&mut self) {
+        let (mut workspaces, mut servers, mut members) =
+            (References::default(), References::default(), References::default());
+        for agent in self.entries("agents") {
+            let pointer: Pointer = ["agents", &agent.key].into();
+            if let Some(node) = agent.value.get("workspace") {
+                workspaces.all.push((node, pointer.key("workspace")));
+            }
+            if let Some(list) = agent.value.get("mcp_servers") {
+                servers.add_list(list, &pointer.key("mcp_servers"));
+            }
+        }
+        for channel in self.entries("channels") {
+            if let Some(list) = channel.value.get("members") {
+                members.add_list(list, &["channels", &channel.key, "members"].into());
+            }
+        }
         self.resolve(
             "workspaces",
             &workspaces,
@@ -46,7 +70,7 @@ impl Rules<'_> {
     fn resolve(
         &mut self,
         section: &'static str,
-        references: &[(&Node, Pointer)],
+        references: &References<'a>,
         unknown: fn(Option<String>) -> Code,
         unused: Option<Code>,
     ) {
@@ -55,8 +79,9 @@ impl Rules<'_> {
         }
         let names: HashSet<&str> = self.entries(section).map(|entry| entry.key.as_str()).collect();
         let mut used: HashSet<&str> = HashSet::new();
-        let mut certain = true;
-        for (node, pointer) in references {
+        let mut certain = !references.more;
+        let mut guesses = GUESSES;
+        for (node, pointer) in &references.all {
             match &node.kind {
                 Kind::Text(name) if names.contains(name.as_str()) => {
                     used.insert(name);
@@ -64,18 +89,24 @@ impl Rules<'_> {
                 Kind::Text(name) if !name.is_empty() => {
                     certain = false; // It may mean any of them.
                     let known = self.entries(section).map(|entry| entry.key.as_str());
-                    // Of more than are told nobody looks for what was meant: it takes as long as there are names.
-                    let nearest = nearest(name, known.filter(|_| self.found.len() <= MAX_PROBLEMS));
+                    let nearest = nearest(name, known.take(guesses));
+                    guesses = guesses.saturating_sub(names.len());
                     self.add(unknown(nearest), pointer.clone(), &node.span, None);
                 }
                 _ => certain = false,
             }
         }
-        let Some(unused) = unused else { return };
-        if certain && self.is_known("agents") && self.entries("agents").all(|agent| agent.value.is_whole()) {
-            for entry in self.entries(section).filter(|entry| !used.contains(entry.key.as_str())) {
-                self.add(unused.clone(), [section, &entry.key].into(), &entry.key_span, None);
-            }
+        let Some(unused) = unused.filter(|_| certain && self.are_agents_certain()) else { return };
+        for entry in self.entries(section).filter(|entry| !used.contains(entry.key.as_str())) {
+            self.add(unused.clone(), [section, &entry.key].into(), &entry.key_span, None);
         }
+    }
+
+    /// Whether there are agents, and everything that each of them says is known.
+    fn are_agents_certain(&self) -> bool {
+        let mut agents = self.entries("agents").peekable();
+        self.is_known("agents")
+            && agents.peek().is_some()
+            && agents.all(|agent| self.is_certain(agent) && agent.value.is_whole())
     }
 }

@@ -7,83 +7,64 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
-use super::{Rank, beside, known_keys};
+use super::tree::Tree;
+use super::{Found, Rank, beside};
 use crate::nearest::nearest;
 use crate::pointer::Pointer;
-use crate::syntax::{self, Finding, Member, Node};
+use crate::syntax::{Finding, Node};
 use crate::{Advice, Code, Expected};
 
-/// What others call our keys.
-const FOREIGN: [(&str, &str); 13] = [
-    ("agent_servers", "agents"),
-    ("agentServers", "agents"),
-    ("acp.agents", "agents"),
-    ("mcpServers", "mcp_servers"),
-    ("mcp", "mcp_servers"),
-    ("cmd", "command"),
-    ("program", "command"),
-    ("environment", "env"),
-    ("default_model", "model"),
-    ("default_mode", "mode"),
-    ("working_directory", "cwd"),
-    ("workingDirectory", "cwd"),
-    ("name", "display_name"),
-];
-
 /// Adds what is told of this error.
-pub(super) fn findings(root: &Node, error: &ValidationError<'_>, found: &mut Vec<(Rank, Finding)>) {
-    let Some(place) = Place::of(root, error.instance_path().as_str()) else { return };
-    let keyword = error.schema_path().as_str();
+pub(super) fn findings(tree: &mut Tree<'_>, error: &ValidationError<'_>, found: &mut Vec<Found>) {
+    let Some(place) = tree.place(error.instance_path().as_str()) else { return };
     let node = place.node;
     if node.is_broken() {
         return; // It was told of.
     }
-    let mut add = |rank, code, pointer: Pointer, span: Range<usize>, related| {
-        found.push((rank, Finding { code, pointer, span, related }));
+    let mut add = |rank, code, pointer: Pointer, span: &Range<usize>, related| {
+        let finding = Finding { code, pointer, span: span.clone(), related };
+        found.push(Found { rank, finding, known: None });
     };
-    let value = node.span.clone();
     match error.kind() {
         Kind::Required { property } => {
             if let Some(key) = property.as_str().filter(|_| !node.damaged) {
-                add(Rank::Key, Code::RequiredKey { key: key.to_owned() }, place.pointer.clone(), place.key(), None);
+                let span = place.key();
+                add(Rank::Key, Code::RequiredKey { key: key.to_owned() }, place.pointer, &span, None);
             }
         }
         Kind::AdditionalProperties { unexpected } => {
-            for key in unexpected {
-                if let Some(member) = node.member(key) {
-                    let code = Code::UnknownKey { key: key.clone(), advice: advice(key, keyword) };
-                    add(Rank::Key, code, place.pointer.key(key), member.key_span.clone(), None);
-                }
+            let known = beside(error.schema_path().as_str(), "properties").and_then(Value::as_object);
+            for member in unexpected.iter().filter_map(|key| tree.member(node, key)) {
+                let code = Code::UnknownKey { key: member.key.clone(), advice: Advice::None };
+                let pointer = place.pointer.key(&member.key);
+                let finding = Finding { code, pointer, span: member.key_span.clone(), related: None };
+                found.push(Found { rank: Rank::Key, finding, known });
             }
         }
         Kind::PropertyNames { error } => {
-            if let Some(member) = error.instance().as_str().and_then(|name| node.member(name)) {
+            if let Some(member) = error.instance().as_str().and_then(|name| tree.member(node, name)) {
                 let code = of_value(error).unwrap_or(Code::BadName);
-                add(Rank::Key, code, place.pointer.key(&member.key), member.key_span.clone(), None);
+                add(Rank::Key, code, place.pointer.key(&member.key), &member.key_span, None);
             }
         }
         Kind::UniqueItems => {
             for (index, first) in repeated(node.items()) {
-                let span = node.items()[index].span.clone();
-                add(
-                    Rank::Key,
-                    Code::Repeated,
-                    place.pointer.index(index),
-                    span,
-                    Some(node.items()[first].span.clone()),
-                );
+                let related = Some(node.items()[first].span.clone());
+                add(Rank::Again, Code::Repeated, place.pointer.index(index), &node.items()[index].span, related);
             }
         }
         Kind::MinItems { limit } | Kind::MinProperties { limit } if !node.damaged => {
-            add(Rank::Key, Code::TooFew { min: *limit }, place.pointer.clone(), place.key(), None);
+            let span = place.key();
+            add(Rank::Key, Code::TooFew { min: *limit }, place.pointer, &span, None);
         }
         Kind::MaxItems { limit } | Kind::MaxProperties { limit } => {
-            add(Rank::Key, Code::TooMany { max: *limit }, place.pointer.clone(), place.key(), None);
+            let span = place.key();
+            add(Rank::Key, Code::TooMany { max: *limit }, place.pointer, &span, None);
         }
         kind => {
             if let Some(code) = of_value(error) {
                 let rank = if matches!(kind, Kind::Type { .. }) { Rank::Kind } else { Rank::Value };
-                add(rank, code, place.pointer.clone(), value, None);
+                add(rank, code, place.pointer, &node.span, None);
             }
         }
     }
@@ -101,7 +82,8 @@ fn of_value(error: &ValidationError<'_>) -> Option<Code> {
                     not_one_of(allowed, None)
                 } else {
                     let pattern = beside(keyword, "pattern").and_then(Value::as_str);
-                    pattern.and_then(unit).unwrap_or(Code::WrongType { expected: Expected::Text })
+                    let unit = pattern.and_then(unit).filter(|unit| *unit != Code::EmptyText);
+                    unit.unwrap_or(Code::WrongType { expected: Expected::Text })
                 }
             }
             TypeKind::Single(JsonType::Integer) => match (number("minimum"), number("maximum")) {
@@ -146,18 +128,6 @@ fn not_one_of(allowed: &[Value], written: Option<&str>) -> Code {
     Code::NotOneOf { allowed, nearest }
 }
 
-fn advice(key: &str, keyword: &str) -> Advice {
-    let called = FOREIGN.iter().find(|(other, _)| *other == key).map(|(_, ours)| *ours);
-    if let Some(ours) = called.filter(|ours| known_keys(keyword).any(|known| known == *ours)) {
-        return Advice::CalledHere(ours.to_owned());
-    }
-    match nearest(key, known_keys(keyword)) {
-        Some(known) => Advice::DidYouMean(known),
-        None if key == "type" => Advice::Delete,
-        None => Advice::None,
-    }
-}
-
 /// The items that stood before, each with the first like it.
 fn repeated(items: &[Node]) -> Vec<(usize, usize)> {
     let mut first: HashMap<&str, usize> = HashMap::new();
@@ -166,41 +136,4 @@ fn repeated(items: &[Node]) -> Vec<(usize, usize)> {
         .filter_map(|(index, text)| Some((index, *first.entry(text).or_insert(index))))
         .filter(|(a, b)| a != b)
         .collect()
-}
-
-/// What an error is about.
-struct Place<'a> {
-    node: &'a Node,
-    member: Option<&'a Member>,
-    pointer: Pointer,
-}
-
-impl<'a> Place<'a> {
-    /// Follows a JSON Pointer (RFC 6901). Whether a step is a key or an index is for the tree to say: a key may be `1`.
-    fn of(root: &'a Node, pointer: &str) -> Option<Self> {
-        let mut place = Self { node: root, member: None, pointer: Pointer::default() };
-        for step in pointer.split('/').skip(1) {
-            match &place.node.kind {
-                syntax::Kind::Map(_) => {
-                    let key = step.replace("~1", "/").replace("~0", "~");
-                    let member = place.node.member(&key)?;
-                    place = Self { node: &member.value, member: Some(member), pointer: place.pointer.key(&key) };
-                }
-                _ => {
-                    let index = step.parse().ok()?;
-                    let node = place.node.items().get(index)?;
-                    place = Self { node, member: None, pointer: place.pointer.index(index) };
-                }
-            }
-        }
-        Some(place)
-    }
-
-    /// The key that introduces it; for the root, its bracket.
-    fn key(&self) -> Range<usize> {
-        match self.member {
-            Some(member) => member.key_span.clone(),
-            None => self.node.span.start..self.node.span.end.min(self.node.span.start + 1),
-        }
-    }
 }

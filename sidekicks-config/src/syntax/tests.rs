@@ -1,9 +1,16 @@
 //! What is made of mistakes, and how long that takes.
 
+mod brackets;
+mod commas;
 mod differential;
+mod keys;
 mod laws;
+mod limits;
 mod mutants;
-mod probe;
+mod numbers;
+mod outside;
+mod secrets;
+mod texts;
 mod time;
 
 use serde_json::Value;
@@ -20,4 +27,13 @@ fn outcome(text: &str) -> (Vec<String>, Value) {
         told.trim_end().to_owned()
     });
     (told.collect(), value)
+}
+
+/// That each text is read so: what is found, and what is made of it.
+fn assert_read(cases: &[(&str, &[&str], &str)]) {
+    for (text, found, value) in cases {
+        let (told, read) = outcome(text);
+        let value: Value = serde_json::from_str(value).expect("a JSON value");
+        assert_eq!((told, read), (found.iter().map(ToString::to_string).collect(), value), "{text}");
+    }
 }

@@ -48,7 +48,9 @@ impl Parser<'_> {
         }
         if self.value_without_colon(next) && !literal.broken {
             let Literal { value, span, faults, .. } = literal;
-            return Some(Key { value, span, faults, certain: true });
+            // Without a colon it has to look like a name, and not like half of something else.
+            let certain = value.chars().all(is_of_name);
+            return Some(Key { value, span, faults, certain });
         }
         self.at = literal.span.end;
         if literal.faults.is_empty() {
@@ -75,8 +77,7 @@ impl Parser<'_> {
         }
         let open = literal.span.start + self.text[literal.span.start..].chars().next()?.len_utf8();
         let value = self.text[open..literal.span.end].split_once(':')?.0.trim_end();
-        let named = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | ' ');
-        if value.is_empty() || !value.chars().all(named) {
+        if value.is_empty() || !value.chars().all(is_of_name) {
             return None;
         }
         let span = literal.span.start..open + value.len();
@@ -173,4 +174,8 @@ impl Parser<'_> {
             self.report(Code::Unexpected, start + first..start + first + 1);
         }
     }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$' | ' ')
 }

@@ -115,6 +115,11 @@ impl Parser<'_> {
     fn value_of_key(&mut self) -> Node {
         let colon = self.at;
         self.trivia();
+        if matches!(self.peek(), Some(':' | '=')) {
+            self.skip(Code::Unexpected); // `"a": : 1`
+            self.take(|c| matches!(c, ':' | '=' | '>'));
+            self.trivia();
+        }
         if self.begins_value() && !(self.breaks_line(colon) && self.is_key()) {
             return self.value();
         }

@@ -46,8 +46,8 @@ impl Parser<'_> {
             let rest = &self.text[at..];
             if rest.starts_with("//") || rest.starts_with('#') {
                 at += rest.find(['\n', '\r']).unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                at += rest[2..].find("*/").map_or(rest.len(), |end| 2 + end + 2);
+            } else if let Some(comment) = rest.strip_prefix("/*") {
+                at += comment.find("*/").map_or(rest.len(), |end| 2 + end + 2);
             } else {
                 return at;
             }

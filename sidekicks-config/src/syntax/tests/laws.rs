@@ -45,7 +45,8 @@ fn assert_places(text: &str) {
     let found = document.found.len();
     let problems = placed(text, document.found);
     assert_eq!(problems.len(), found);
-    assert!(problems.is_sorted_by_key(|problem| problem.start), "{text:?}");
+    let told = &problems[..found.min(MAX_PROBLEMS)]; // What may come after them is last.
+    assert!(told.is_sorted_by_key(|problem| problem.start), "{text:?}");
     for problem in problems {
         assert!(problem.code.is_syntax() || matches!(problem.code, Code::DuplicateKey { .. }));
         assert!(problem.end >= problem.start, "{text:?}");
