@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -226,16 +227,25 @@ fn an_agent_that_cannot_be_started_is_explained() {
 }
 
 #[test]
-fn nothing_is_left_when_it_is_killed_or_interrupted() {
-    for (sent, expected) in [(Signal::SIGINT, 130), (Signal::SIGKILL, -1)] {
-        let place = Place::new(json!({}), json!({}));
-        let entry = script(place.dir.path(), "setsid sleep 1000 & say working; sleep 1000; sleep 1000");
-        place.write(&json!({ "version": 1, "agents": { "riker": entry } }).to_string());
-        let mut ask = place.ask(&["riker", "hi"]);
-        let child = ask.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        place.mark.until(|lines| lines.iter().filter(|line| line.starts_with("sleep")).count() == 2);
-        signal(&child, sent);
-        assert_eq!(finish(child).0, expected);
-        place.mark.nothing_left();
-    }
+fn nothing_is_left_when_it_is_interrupted() {
+    let place = Place::new(json!({ "riker": demo(json!({})) }), json!({}));
+    let mut ask = place.ask(&["riker", "stall"]);
+    let mut child = ask.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0; 1]).unwrap();
+    signal(&child, Signal::SIGINT);
+    assert_eq!(finish(child).0, 130);
+    place.mark.nothing_left();
+}
+
+#[test]
+fn nothing_is_left_when_it_is_killed() {
+    let place = Place::new(json!({}), json!({}));
+    let entry = script(place.dir.path(), "setsid sleep 1000 & say working; sleep 1000; sleep 1000");
+    place.write(&json!({ "version": 1, "agents": { "riker": entry } }).to_string());
+    let mut ask = place.ask(&["riker", "hi"]);
+    let child = ask.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    place.mark.until(|lines| lines.iter().filter(|line| line.starts_with("sleep")).count() == 2);
+    signal(&child, Signal::SIGKILL);
+    finish(child);
+    place.mark.nothing_left();
 }

@@ -56,7 +56,7 @@ impl<'a> Problems<'a> {
         let mut all = loaded.problems.clone();
         all.extend(check_environment(&loaded.text, file, &env));
         all.sort_by_key(|problem| problem.span.start);
-        Self { loaded, keys: keys(&loaded.text), file: exact_line(&file.display().to_string()), all }
+        Self { loaded, keys: keys(&loaded.text), file: file.display().to_string(), all }
     }
 
     /// Those of them that are errors, or that are not.
@@ -70,7 +70,7 @@ impl<'a> Problems<'a> {
 
     /// All of them, and how many they are.
     pub(crate) fn report(&self, look: Look) -> String {
-        let (file, warnings) = (self.file.as_str(), self.count(Severity::Warning));
+        let (file, warnings) = (&*exact_line(&self.file), self.count(Severity::Warning));
         let summary = match self.count(Severity::Error) {
             0 => About::Fine { file, agents: self.loaded.config.agents.len(), warnings },
             errors => About::Wrong { file, errors, warnings },
@@ -116,7 +116,7 @@ impl<'a> Problems<'a> {
 
     /// `file:line:column`.
     pub(crate) fn place(&self, problem: &Problem) -> String {
-        format!("{}:{}:{}", self.file, problem.start.line, problem.start.column)
+        format!("{}:{}:{}", exact_line(&self.file), problem.start.line, problem.start.column)
     }
 
     /// The sentence of a problem.
