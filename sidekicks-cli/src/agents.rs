@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sidekicks_config::{Agent, EffectiveAgent, Kept, Loaded};
 
 use crate::columns::columns;
-use crate::config::problems::name_of;
+use crate::config::place::name_of;
 use crate::exit;
 use crate::harmless::exact_line;
 use crate::manner::Manner;
@@ -55,7 +55,7 @@ pub(crate) fn main(start: &Start, manner: Manner) -> u8 {
     };
     let code = match manner.json {
         true => manner.print_json(&json!({ "agents": entries }), code),
-        false => manner.print(&table(&rows), code),
+        false => manner.print(table(&rows), code),
     };
     tell(loaded, manner);
     code

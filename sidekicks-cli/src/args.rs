@@ -42,6 +42,7 @@ pub(crate) enum Command {
     Ask(AskArgs),
 
     /// Show the agents of the configuration: name, command, folder, and the program that the command is here.
+    #[command(after_help = AGENTS_HELP)]
     Agents,
 
     /// Look after the configuration file.
@@ -52,12 +53,14 @@ pub(crate) enum Command {
     },
 
     /// Use this configuration file from now on, and show what is wrong with it.
+    #[command(after_help = OPEN_HELP)]
     Open {
         /// The file. One of which nothing can be used is not opened.
         file: PathBuf,
     },
 
     /// Show the configuration files that were opened, the newest first.
+    #[command(after_help = OPEN_HELP)]
     Recent {
         /// Forget this one, whether or not it is still there.
         #[arg(long, value_name = "FILE")]
@@ -127,6 +130,7 @@ Examples:
   sidekicks ask demo \"hello\"
   sidekicks ask demo \"run: ls -l\"
   git diff | sidekicks ask demo \"explain this\" -
+  sidekicks ask riker --cwd ../api \"is there a test for this?\"
   sidekicks ask --agent-command \"opencode acp\" \"what is this project?\"
   sidekicks ask demo -- \"- a prompt that begins with a dash\"
 
@@ -144,6 +148,17 @@ Examples:
   sidekicks config schema > sidekicks.schema.json
   $EDITOR \"$(sidekicks config path)\"";
 
+const AGENTS_HELP: &str = "\
+Examples:
+  sidekicks agents
+  sidekicks agents --config ./sidekicks.jsonc --json";
+
+const OPEN_HELP: &str = "\
+Examples:
+  sidekicks open ./sidekicks.jsonc
+  sidekicks recent
+  sidekicks recent --forget ./sidekicks.jsonc";
+
 fn languages() -> impl TypedValueParser<Value = Lang> {
     PossibleValuesParser::new(["fr", "en"]).map(|tag| Lang::of_tag(&tag))
 }
@@ -152,8 +167,37 @@ fn languages() -> impl TypedValueParser<Value = Lang> {
 mod tests {
     use clap::CommandFactory;
 
+    use super::*;
+
     #[test]
     fn the_arguments_are_consistent() {
-        super::Args::command().debug_assert();
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn options_stand_anywhere() {
+        let cases: [(&[&str], Option<&str>, Option<&str>, Option<Lang>); 6] = [
+            (&["agents"], None, None, None),
+            (&["--config", "a", "agents", "--lang", "fr"], Some("a"), None, Some(Lang::Fr)),
+            (&["config", "check", "--config", "a"], Some("a"), None, None),
+            (&["config", "check", "b", "--config", "a", "--lang", "en"], Some("a"), Some("b"), Some(Lang::En)),
+            (&["open", "b"], None, Some("b"), None),
+            (&["recent", "--forget", "b"], None, None, None),
+        ];
+        for (words, config, file, lang) in cases {
+            let args = Args::try_parse_from(["sidekicks"].iter().chain(words)).unwrap();
+            assert_eq!(args.config.as_deref(), config.map(Path::new), "{words:?}");
+            assert_eq!(args.command.file(), file.map(Path::new), "{words:?}");
+            assert_eq!(args.lang, lang, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let cases: [&[&str]; 6] =
+            [&[], &["config"], &["config", "chek"], &["open"], &["agents", "x"], &["--lang", "de", "agents"]];
+        for words in cases {
+            assert!(Args::try_parse_from(["sidekicks"].iter().chain(words)).is_err(), "{words:?}");
+        }
     }
 }

@@ -4,6 +4,7 @@ mod check;
 mod edit;
 mod excerpt;
 mod path;
+pub(crate) mod place;
 pub(crate) mod problems;
 mod skeleton;
 

@@ -28,14 +28,14 @@ impl Manner {
     }
 
     /// Writes what was asked for to stdout; gives `code`, unless it cannot be written.
-    pub(crate) fn print(self, text: &str, code: u8) -> u8 {
+    pub(crate) fn print(self, text: impl AsRef<[u8]>, code: u8) -> u8 {
         let mut out = stdout().lock();
-        self.printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()), code)
+        self.printed(out.write_all(text.as_ref()).and_then(|()| out.flush()), code)
     }
 
     /// The same for one JSON document.
     pub(crate) fn print_json(self, document: &serde_json::Value, code: u8) -> u8 {
-        self.print(&format!("{document:#}\n"), code)
+        self.print(format!("{document:#}\n"), code)
     }
 
     fn printed(self, written: io::Result<()>, code: u8) -> u8 {

@@ -29,7 +29,7 @@ fn open(loaded: &Loaded, start: &Start, manner: Manner) -> u8 {
         document["opened"] = json!(code == exit::DONE);
         return manner.print_json(&document, code);
     }
-    code = manner.print(&problems.report(Look::of(&stdout(), manner)), code);
+    code = manner.print(problems.report(Look::of(&stdout(), manner)), code);
     match code {
         exit::DONE => manner.complain(About::Opened { path }, code),
         exit::CONFIG => manner.complain(About::NotOpened { path }, code),

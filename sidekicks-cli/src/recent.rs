@@ -45,5 +45,5 @@ fn show(preferences: &Preferences, manner: Manner) -> u8 {
         let marks = if marks.is_empty() { String::new() } else { format!("  ({})", marks.join(", ")) };
         format!("{}{marks}\n", exact_line(&path.display().to_string()))
     };
-    manner.print(&recent.iter().map(|path| line(path)).collect::<String>(), exit::DONE)
+    manner.print(recent.iter().map(|path| line(path)).collect::<String>(), exit::DONE)
 }

@@ -63,13 +63,14 @@ fn problems_are_one_document_in_json() {
     let document: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(document["file"], "sidekicks.jsonc");
     let problems = document["problems"].as_array().unwrap();
-    let unknown = problems.iter().find(|problem| problem["id"] == "unknown-key").unwrap();
+    let mut unknown = problems.iter().find(|problem| problem["id"] == "unknown-key").unwrap().clone();
+    let message = unknown["message"].take();
+    assert!(message.as_str().unwrap().contains("“permission”"), "{message}");
     let expected = serde_json::json!({
         "id": "unknown-key", "level": "error", "path": "agents.riker.permision", "line": 6, "column": 33,
-        "utf16Column": 33, "message": "there is no key “permision” here; did you mean “permission”?",
-        "hint": "permission", "related": null,
+        "utf16Column": 33, "message": null, "hint": "permission", "related": null,
     });
-    assert_eq!(*unknown, expected);
+    assert_eq!(unknown, expected);
     let twice = problems.iter().find(|problem| problem["id"] == "duplicate-key").unwrap();
     assert_eq!(twice["related"], serde_json::json!({ "line": 7, "column": 60 }));
 }

@@ -207,6 +207,7 @@ fn an_interrupt_is_the_editors_own_business() {
     let desk = Desk::new(Some(GOOD));
     let mut terminal = desk.edit(&[], "sed -i s/mine/ours/ \"$1\"; echo ready; sleep 1000");
     terminal.expect("ready");
+    desk.mark.until(|lines| lines.iter().any(|line| line.starts_with("sleep")));
     terminal.type_keys("\x03");
     let (code, shown) = terminal.finish();
     assert_eq!(code, 1, "{shown}");

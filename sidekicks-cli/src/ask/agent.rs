@@ -10,7 +10,8 @@ use sidekicks_config::{Code, EffectiveAgent, Kept, Loaded, Problem, Severity};
 use sidekicks_conversations::AgentProfile;
 
 use crate::agents::{DEMO, dropped, has_entry, is_dropped};
-use crate::config::problems::{Look, Problems, entry, is_in};
+use crate::config::place::{entry, is_in, name_of};
+use crate::config::problems::{Look, Problems};
 use crate::exit;
 use crate::manner::Manner;
 use crate::say::{About, Say};
@@ -107,13 +108,16 @@ fn nothing_known(loaded: &Loaded) -> bool {
     }
 }
 
-/// Shows why an agent cannot be used: the errors of its entry, or all where it has none of its own.
+/// Shows why an agent cannot be used: the errors of its entry, or those outside of entries like it.
 fn broken(name: &str, loaded: &Loaded, manner: Manner) -> u8 {
     let problems = Problems::of(loaded, &loaded.path);
     let entry = entry("agents", name);
     let errors = || problems.all.iter().filter(|problem| problem.severity() == Severity::Error);
     let own: Vec<&Problem> = errors().filter(|problem| is_in(&problem.path, &entry)).collect();
-    let shown = if own.is_empty() { errors().collect() } else { own };
+    // It needs something that has errors, or stands among them.
+    let other = |path: &str| ["agents", "channels"].iter().any(|section| name_of(section, path).is_some());
+    let shared: Vec<&Problem> = errors().filter(|problem| !other(&problem.path)).collect();
+    let shown = if own.is_empty() { shared } else { own };
     manner.note(&problems.shown(shown, Look::of(&stderr(), manner)));
     manner.complain(About::AgentBroken { name }, exit::CONFIG)
 }

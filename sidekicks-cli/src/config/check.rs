@@ -25,5 +25,5 @@ fn show(loaded: &Loaded, manner: Manner) -> u8 {
     if manner.json {
         return manner.print_json(&problems.json(manner.lang), code);
     }
-    manner.print(&problems.report(Look::of(&stdout(), manner)), code)
+    manner.print(problems.report(Look::of(&stdout(), manner)), code)
 }

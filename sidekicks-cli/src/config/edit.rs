@@ -143,7 +143,7 @@ impl Edit {
         match loaded {
             Ok(loaded) => {
                 let report = Problems::of(loaded, &self.begun.path).report(Look::of(&stdout(), manner));
-                manner.print(&report, exit::DONE);
+                manner.print(report, exit::DONE);
             }
             Err(error) => drop(manner.complain(About::Unreadable(error), exit::DONE)),
         }
@@ -185,7 +185,7 @@ impl Edit {
                 if problems.all.is_empty() {
                     return exit::DONE;
                 }
-                manner.print(&problems.report(Look::of(&stdout(), manner)), exit::DONE)
+                manner.print(problems.report(Look::of(&stdout(), manner)), exit::DONE)
             }
             Err(error) => {
                 let written = matches!(&error, SaveError::Io { step: sidekicks_config::SaveStep::SyncDirectory, .. });

@@ -1,5 +1,7 @@
 //! `sidekicks config path`: which file counts, and why.
 
+use std::os::unix::ffi::OsStrExt;
+
 use serde_json::json;
 use sidekicks_prefs::{Choice, is_missing};
 
@@ -22,7 +24,7 @@ pub(super) fn main(start: &Start, manner: Manner) -> u8 {
     }
     start.tell_gone(manner);
     let Some(path) = choice.path() else { return manner.complain(About::NoConfig, exit::DONE) };
-    let code = manner.print(&format!("{}\n", path.display()), exit::DONE);
+    let code = manner.print([path.as_os_str().as_bytes(), b"\n"].concat(), exit::DONE);
     manner.complain(About::Why(choice), code);
     if is_missing(path) {
         manner.complain(About::Missing, code);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use sidekicks_config::{Code, Language, Loaded, Problem, Severity, check_environment, schema};
 
 use super::excerpt::{Excerpt, excerpt};
+use super::place::{self, Step};
 use super::skeleton::keys;
 use crate::harmless::{Reading, exact_line, visible};
 use crate::lang::Lang;
@@ -55,7 +56,7 @@ impl<'a> Problems<'a> {
         let mut all = loaded.problems.clone();
         all.extend(check_environment(&loaded.text, file, &env));
         all.sort_by_key(|problem| problem.span.start);
-        Self { loaded, keys: keys(&loaded.text), file: exact_line(&file.display().to_string()), all }
+        Self { loaded, keys: keys(&loaded.text), file: file.display().to_string(), all }
     }
 
     /// Those of them that are errors, or that are not.
@@ -69,7 +70,7 @@ impl<'a> Problems<'a> {
 
     /// All of them, and how many they are.
     pub(crate) fn report(&self, look: Look) -> String {
-        let (file, warnings) = (self.file.as_str(), self.count(Severity::Warning));
+        let (file, warnings) = (&*exact_line(&self.file), self.count(Severity::Warning));
         let summary = match self.count(Severity::Error) {
             0 => About::Fine { file, agents: self.loaded.config.agents.len(), warnings },
             errors => About::Wrong { file, errors, warnings },
@@ -115,7 +116,7 @@ impl<'a> Problems<'a> {
 
     /// `file:line:column`.
     pub(crate) fn place(&self, problem: &Problem) -> String {
-        format!("{}:{}:{}", self.file, problem.start.line, problem.start.column)
+        format!("{}:{}:{}", exact_line(&self.file), problem.start.line, problem.start.column)
     }
 
     /// The sentence of a problem.
@@ -132,16 +133,14 @@ impl<'a> Problems<'a> {
 
     /// The path of a problem, without what is not certainly a key.
     fn path(&self, problem: &Problem) -> String {
-        let steps = problem.path.split_inclusive(['.', '[', ']']);
-        let step = |step: &str| {
-            let key = step.trim_end_matches(['.', '[', ']']);
-            let is_index = key.bytes().all(|byte| byte.is_ascii_digit());
-            match is_index || self.is_key(key.trim_matches('"')) {
-                true => step.to_owned(),
-                false => step.replace(key, "…"),
+        let mut steps = place::steps(&problem.path);
+        for step in &mut steps {
+            match step {
+                Step::Key(key) if !self.is_key(key) => "…".clone_into(key),
+                _ => {}
             }
-        };
-        steps.map(step).collect()
+        }
+        place::path(&steps)
     }
 
     fn is_key(&self, key: &str) -> bool {
@@ -158,7 +157,7 @@ impl<'a> Problems<'a> {
             || config.channels.contains(key);
         // A variable or a header with a wrong name may be a value that was put before its name.
         let names_it = !matches!(problem.code, Code::BadVariable | Code::BadHeader)
-            && problem.path.split(['.', '[', ']', '"']).any(|step| step == key);
+            && place::steps(&problem.path).iter().any(|step| matches!(step, Step::Key(name) if name == key));
         KEYS.contains(key) || ((is_entry || names_it) && self.keys.contains(key))
     }
 
@@ -205,29 +204,6 @@ static KEYS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     }
     keys
 });
-
-/// The path of an entry, as problems have it.
-pub(crate) fn entry(section: &str, name: &str) -> String {
-    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$'));
-    match is_word && !name.is_empty() {
-        true => format!("{section}.{name}"),
-        false => format!("{section}[{}]", Value::from(name)),
-    }
-}
-
-/// The name of the entry whose path in this section it is.
-pub(crate) fn name_of(section: &str, path: &str) -> Option<String> {
-    let rest = path.strip_prefix(section)?;
-    match rest.strip_prefix('.') {
-        Some(name) => Some(name.to_owned()),
-        None => serde_json::from_str(rest.strip_prefix('[')?.strip_suffix(']')?).ok(),
-    }
-}
-
-/// Whether `path` is that of `entry`, or of something in it.
-pub(crate) fn is_in(path: &str, entry: &str) -> bool {
-    path.strip_prefix(entry).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-}
 
 #[cfg(test)]
 mod tests;

@@ -131,6 +131,10 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 /// The number of the program that `setsid` runs, or of `setsid` where that became it.
 pub(crate) fn program(child: &Child) -> i32 {
     let own = i32::try_from(child.id()).unwrap();
+    if std::fs::read_link(format!("/proc/{own}/exe")).is_ok_and(|exe| exe == Path::new(env!("CARGO_BIN_EXE_sidekicks")))
+    {
+        return own;
+    }
     let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     children.split_whitespace().next().and_then(|pid| pid.parse().ok()).unwrap_or(own)
 }
@@ -242,8 +246,9 @@ impl Terminal {
 
     /// Waits for the end: exit code and everything that was shown.
     pub(crate) fn finish(self) -> (i32, String) {
-        let Self { mut child, screen, .. } = self;
+        let Self { mut child, screen, ended, .. } = self;
         let status = within(move || child.wait().unwrap());
+        until("the last words to be read", || ended.load(Ordering::Acquire));
         let text = screen.0.lock().unwrap().clone();
         (status.code().unwrap_or(-1), text)
     }

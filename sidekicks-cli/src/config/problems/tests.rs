@@ -1,19 +1,6 @@
 use super::*;
 use crate::style::Color;
 
-#[test]
-fn entries_have_paths() {
-    for (name, path) in [("riker", "agents.riker"), ("a.b", r#"agents["a.b"]"#), ("a\"b", r#"agents["a\"b"]"#)] {
-        assert_eq!(entry("agents", name), path);
-        assert_eq!(name_of("agents", path).as_deref(), Some(name));
-        for (place, inside) in [("", true), (".env.KEY", true), ("[0]", true), ("x", false)] {
-            assert_eq!(is_in(&format!("{path}{place}"), path), inside, "{path}{place}");
-        }
-    }
-    assert_eq!(name_of("agents", "agents"), None);
-    assert_eq!(name_of("agents", "channels.all"), None);
-}
-
 /// Every value is a secret here: nothing of one may be shown.
 const TEXT: &str = r#"{
   "version": 1, // sk-secret
