@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,7 +53,8 @@ pub struct EffectiveAgent {
     pub memory_estimate: Option<u64>,
     /// How many bytes it may use.
     pub memory_limit: Option<u64>,
-    /// The tool servers that it is to connect to, by name.
+    /// The tool servers that it is to connect to, by name. A program is an absolute path, as ACP wants it, where there is
+    /// one of its name on the `PATH` of the agent.
     pub mcp_servers: Entries<McpServer>,
 }
 
@@ -61,7 +62,7 @@ impl Config {
     /// The agent of this name, with everything that counts for it.
     ///
     /// `file` is where the configuration was read from: what is relative begins at its folder. `env` is the environment that
-    /// agents will have, mostly `&|name| std::env::var_os(name)`.
+    /// agents will have, mostly `&|name| std::env::var_os(name)`. Looks at the disk for the programs of tool servers.
     ///
     /// ```
     /// use std::path::Path;
@@ -90,7 +91,7 @@ impl Config {
         variables.extend(agent.env.iter());
         let variables = set(variables.iter().map(|(name, value)| (name, *value)), &expander);
         let servers = agent.mcp_servers.iter().filter_map(|name| Some((name, self.mcp_servers.get(name)?)));
-        Some(EffectiveAgent {
+        let mut effective = EffectiveAgent {
             name: name.to_owned(),
             display_name: agent.display_name.clone().unwrap_or_else(|| name.to_owned()),
             enabled: agent.enabled,
@@ -108,8 +109,11 @@ impl Config {
             idle_timeout: agent.idle_timeout.or(defaults.idle_timeout).unwrap_or_default(),
             memory_estimate: agent.memory_estimate.or(defaults.memory_estimate),
             memory_limit: agent.memory_limit.or(defaults.memory_limit),
-            mcp_servers: servers.map(|(name, server)| (name.as_str(), server.expanded(&expander))).collect(),
-        })
+            mcp_servers: Entries::default(),
+        };
+        let path = effective.search_path(env);
+        effective.mcp_servers = servers.map(|(name, server)| (name, server.expanded(&expander, &path))).collect();
+        Some(effective)
     }
 }
 
@@ -117,19 +121,27 @@ impl EffectiveAgent {
     /// The program that its command is on this machine, if there is one: looked for on the `PATH` that the agent will have,
     /// its own or that of `env`. Looks at the disk.
     pub fn find_program(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        find_program(&self.command, &self.search_path(env), self.cwd.as_deref())
+    }
+
+    fn search_path(&self, env: &dyn Fn(&str) -> Option<OsString>) -> OsString {
         let inherited = |name: &str| env(name).filter(|_| !self.env_remove.iter().any(|removed| removed == name));
-        find_program(&self.command, &search_path(self.env.get("PATH"), &inherited))
+        search_path(self.env.get("PATH"), &inherited)
     }
 }
 
 impl McpServer {
-    fn expanded(&self, expander: &Expander<'_>) -> Self {
+    /// `path` is the `PATH` of the agent that starts it.
+    fn expanded(&self, expander: &Expander<'_>, path: &OsStr) -> Self {
         match self {
-            Self::Stdio { command, args, env } => Self::Stdio {
-                command: expander.program(&expander.text(command).0),
-                args: texts(args, expander),
-                env: set(env.iter(), expander),
-            },
+            Self::Stdio { command, args, env } => {
+                let env = set(env.iter(), expander);
+                let command = expander.program(&expander.text(command).0);
+                let found = find_program(&command, env.get("PATH").map_or(path, OsStr::new), None);
+                let found =
+                    found.filter(|file| file.is_absolute()).and_then(|file| file.into_os_string().into_string().ok());
+                Self::Stdio { command: found.unwrap_or(command), args: texts(args, expander), env }
+            }
             Self::Http { url, headers } => {
                 Self::Http { url: expander.text(url).0, headers: set(headers.iter(), expander) }
             }

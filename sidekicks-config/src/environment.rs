@@ -127,7 +127,7 @@ impl Look<'_> {
         };
         let program = self.expander.program(&text);
         let path = search_path(own.as_deref(), &inherited);
-        if find_program(&program, &path).is_none() {
+        if find_program(&program, &path, None).is_none() {
             let named = own.is_none() && !program.contains('/');
             let written = command.text().unwrap_or_default().to_owned();
             let path = named.then(|| path.to_string_lossy().into_owned());

@@ -5,6 +5,7 @@ mod keep;
 mod tests;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +20,8 @@ use crate::problem::{Problem, placed};
 use crate::syntax::Finding;
 use crate::validate::Checked;
 
-/// A file that was read.
-#[derive(Debug, Clone)]
+/// A file that was read. `Debug` does not show the text, in which there may be keys.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Loaded {
     /// Where it was read from, as it was given.
@@ -35,6 +36,19 @@ pub struct Loaded {
     pub problems: Vec<Problem>,
     /// Where the configuration comes from.
     pub kept: Kept,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, text: _, digest, config, problems, kept } = self;
+        f.debug_struct("Loaded")
+            .field("path", path)
+            .field("digest", digest)
+            .field("config", config)
+            .field("problems", problems)
+            .field("kept", kept)
+            .finish_non_exhaustive()
+    }
 }
 
 /// How much of the text a configuration is.

@@ -49,7 +49,30 @@ impl<'a> Lines<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn every_place_is_as_one_counts(text in "(\u{feff})?([a\u{e9}\u{1f980}\t]|\r\n|\r|\n|\u{feff}|\u{2028}){0,40}") {
+            let lines = Lines::of(&text);
+            let counted = |line, column, utf16| Position { line, column, utf16 };
+            let mut place = counted(1, 1, 1);
+            for (at, c) in text.char_indices() {
+                prop_assert_eq!(lines.position(at), place, "at {} of {:?}", at, &text);
+                let ends = c == '\n' || (c == '\r' && !text[at..].starts_with("\r\n"));
+                place = match c {
+                    _ if ends => counted(place.line + 1, 1, 1),
+                    '\u{feff}' if at == 0 => place,
+                    c => counted(place.line, place.column + 1, place.utf16 + if c > '\u{ffff}' { 2 } else { 1 }),
+                };
+            }
+            prop_assert_eq!(lines.position(text.len()), place);
+        }
+    }
 
     #[test]
     fn lines_and_columns_are_those_of_editors() {

@@ -2,7 +2,10 @@
 
 mod code;
 mod message;
+#[cfg(test)]
+mod tests;
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 pub use code::{Advice, CODES, Code, Expected};
@@ -77,22 +80,23 @@ impl Problem {
 }
 
 /// Counts the lines of what was found, and puts it in the order of the text.
+///
+/// Of more than [`MAX_PROBLEMS`], the errors are told first, and that there may be more comes last.
 pub(crate) fn placed(text: &str, mut found: Vec<Finding>) -> Vec<Problem> {
     if found.is_empty() {
         return Vec::new();
     }
-    found.sort_by_key(|finding| finding.span.start);
-    if let Some(over) = found.get(MAX_PROBLEMS).filter(|_| found.len() > MAX_PROBLEMS + 1) {
-        let more = Finding {
-            code: Code::TooManyProblems,
-            pointer: Pointer::default(),
-            span: over.span.clone(),
-            related: None,
-        };
+    let is_more = |finding: &Finding| finding.code == Code::TooManyProblems;
+    let mut more = found.iter().position(is_more).map(|at| found.swap_remove(at));
+    found.retain(|finding| !is_more(finding));
+    found.sort_by_key(|finding| (Reverse(finding.code.severity()), finding.span.start));
+    if let Some(over) = found.get(MAX_PROBLEMS) {
+        let (span, code) = (over.span.clone(), Code::TooManyProblems);
+        more.get_or_insert(Finding { code, pointer: Pointer::default(), span, related: None });
         found.truncate(MAX_PROBLEMS);
-        found.retain(|finding| finding.code != Code::TooManyProblems);
-        found.push(more);
     }
+    found.sort_by_key(|finding| finding.span.start);
+    found.extend(more);
     let lines = Lines::of(text);
     let place = |finding: Finding| Problem {
         path: finding.pointer.to_string(),

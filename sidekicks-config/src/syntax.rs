@@ -3,8 +3,13 @@
 //! Comments and commas at the end are allowed, and nothing else that JSON does not have (RFC 8259). What is wrong is told
 //! at its place and read as it was probably meant, so that one slip hides no other and calls for no second one.
 
+mod brackets;
 mod parser;
+mod seen;
+#[cfg(test)]
+mod tests;
 mod text;
+mod trivia;
 
 use std::ops::Range;
 

@@ -21,7 +21,7 @@ use crate::{Code, MAX_PROBLEMS, Severity, rules, schema};
 /// let [missing, unknown] = &problems[..] else { panic!("two") };
 /// assert_eq!((missing.id(), &*missing.path, missing.start.column), ("required-key", "agents.riker", 29));
 /// assert_eq!((unknown.id(), unknown.hint()), ("unknown-key", Some("command")));
-/// assert_eq!(unknown.message(Language::En), "there is no key “comand” here; did you mean “command”?");
+/// assert_eq!(unknown.message(Language::En), "the key “comand” is unknown here; did you mean “command”?");
 /// ```
 pub fn validate(text: &str) -> Vec<Problem> {
     Checked::of(text).problems

@@ -13,12 +13,14 @@ pub(crate) fn search_path(own: Option<&str>, env: &dyn Fn(&str) -> Option<OsStri
     own.map(OsString::from).or_else(|| env("PATH")).unwrap_or_else(|| DEFAULT_PATH.into())
 }
 
-/// The file that this program is, if there is one that may be run: a name without a slash is looked for on `path`.
-pub(crate) fn find_program(program: &str, path: &OsStr) -> Option<PathBuf> {
+/// The file that this program is, if there is one that may be run: a name without a slash is looked for on `path`, whose
+/// relative folders begin at `folder`.
+pub(crate) fn find_program(program: &str, path: &OsStr, folder: Option<&Path>) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|file| is_program(file));
     }
-    std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| is_program(file))
+    let folder = folder.unwrap_or(Path::new(""));
+    std::env::split_paths(path).map(|entry| folder.join(entry).join(program)).find(|file| is_program(file))
 }
 
 fn is_program(file: &Path) -> bool {

@@ -92,10 +92,23 @@ codes! {
     BadEscape = "bad-escape" Error,
     /// A tab or another control character inside a text.
     ControlCharacter = "control-character" Error,
+    /// A quote inside a text, without a backslash.
+    InnerQuote = "inner-quote" Error,
     /// The bracket that stands here is never closed.
-    UnclosedBracket = "unclosed-bracket" Error,
+    UnclosedBracket {
+        /// `{` or `[`.
+        bracket: char,
+    } = "unclosed-bracket" Error,
     /// A closing bracket that closes nothing.
-    StrayBracket = "stray-bracket" Error,
+    StrayBracket {
+        /// `}` or `]`.
+        bracket: char,
+    } = "stray-bracket" Error,
+    /// A closing bracket of the other kind.
+    WrongBracket {
+        /// The one that should stand here.
+        expected: char,
+    } = "wrong-bracket" Error,
     /// A comment that begins here and never ends. Nothing after it was read.
     UnclosedComment = "unclosed-comment" Error,
     /// A comment that begins with `#`.
@@ -284,8 +297,10 @@ impl Code {
                 | Self::UnclosedText
                 | Self::BadEscape
                 | Self::ControlCharacter
-                | Self::UnclosedBracket
-                | Self::StrayBracket
+                | Self::InnerQuote
+                | Self::UnclosedBracket { .. }
+                | Self::StrayBracket { .. }
+                | Self::WrongBracket { .. }
                 | Self::UnclosedComment
                 | Self::HashComment
                 | Self::OddSpace

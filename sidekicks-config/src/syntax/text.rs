@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::trivia::is_blank;
 use crate::Code;
 
 /// A text as it is written.
@@ -15,6 +16,9 @@ pub(super) struct Literal {
     pub(super) broken: bool,
 }
 
+/// What stands after a text, and is given back where its closing quote is missing.
+const FOLLOWS: [char; 5] = [',', '}', ']', ' ', '\t'];
+
 /// What may close a text that begins so. Only the first is JSON.
 pub(super) fn closers(open: char) -> Option<&'static [char]> {
     match open {
@@ -23,6 +27,7 @@ pub(super) fn closers(open: char) -> Option<&'static [char]> {
         '`' => Some(&['`']),
         '“' | '”' | '„' => Some(&['”', '“']),
         '‘' | '’' => Some(&['’', '‘']),
+        '«' => Some(&['»']),
         _ => None,
     }
 }
@@ -37,12 +42,8 @@ pub(super) fn read(text: &str, start: usize, closers: &[char]) -> Literal {
     let mut at = start + open;
     loop {
         let Some(c) = text[at..].chars().next().filter(|c| !matches!(c, '\n' | '\r')) else {
-            let rest = &text[start + open..at];
-            let kept = rest.trim_end_matches([',', '}', ']', ' ', '\t']);
-            at = start + open + kept.len();
-            literal.span = start..at;
-            literal.faults = vec![(Code::UnclosedText, literal.span.clone())];
-            literal.broken = true;
+            let kept = text[start + open..at].trim_end_matches(FOLLOWS);
+            literal.breaks(Code::UnclosedText, start + open + kept.len());
             return literal;
         };
         let width = c.len_utf8();
@@ -79,7 +80,65 @@ pub(super) fn read(text: &str, start: usize, closers: &[char]) -> Literal {
     literal
 }
 
+/// Reads a text that is a value, as [`read`] does, and mends what a quote too few or too many makes of it.
+pub(super) fn read_value(text: &str, start: usize, closers: &[char]) -> Literal {
+    let mut literal = read(text, start, closers);
+    let end = literal.span.end;
+    if closers == ['"'] && text[end..].starts_with('"') && closes(&text[end + 1..]) {
+        literal.span.end += 1; // The closing quote twice.
+        literal.faults.push((Code::Unexpected, end..end + 1));
+        return literal;
+    }
+    if literal.faults.iter().any(|(code, _)| *code == Code::UnclosedText) || !joins(&text[end..]) {
+        return literal;
+    }
+    let quote = text[..end].chars().next_back().map_or(0, char::len_utf8);
+    let open = text[start..].chars().next().map_or(0, char::len_utf8);
+    let inner = &text[(start + open).min(end - quote)..end - quote];
+    let kept = inner.trim_end_matches(FOLLOWS);
+    if inner[kept.len()..].contains(',') {
+        // `"x, "args": …`: that was the first quote of the next text.
+        literal.breaks(Code::UnclosedText, start + open + kept.len());
+        return literal;
+    }
+    let rest = &text[end..];
+    let word = || rest.find(|c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']')).unwrap_or(rest.len());
+    if closers != ['"'] {
+        literal.breaks(Code::WrongQuotes, end + word()); // `'it's'`
+        return literal;
+    }
+    // `"say "hello" to them"`
+    let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
+    literal.breaks(Code::InnerQuote, end + closing_quote(line).unwrap_or_else(word));
+    literal.faults[0].1 = end - quote..end;
+    literal
+}
+
+/// Whether what comes after a closing quote hangs on to it, so that it hardly closes anything.
+pub(super) fn joins(rest: &str) -> bool {
+    let part = |c| is_blank(c) || closers(c).is_some() || ",:;=/#{}[]".contains(c);
+    rest.chars().next().is_some_and(|c| !part(c))
+}
+
+/// Whether a text can end before this: at the end of the line, before a comma, a closing bracket or a comment.
+pub(super) fn closes(rest: &str) -> bool {
+    let rest = rest.trim_start_matches([' ', '\t']);
+    rest.is_empty() || rest.starts_with([',', '}', ']', '\n', '\r']) || rest.starts_with("//") || rest.starts_with("/*")
+}
+
+/// The place after the first quote in this line that can close a text.
+pub(super) fn closing_quote(line: &str) -> Option<usize> {
+    line.match_indices('"').map(|(at, _)| at + 1).find(|end| closes(&line[*end..]))
+}
+
 impl Literal {
+    /// Ends here, and what was meant is not known.
+    fn breaks(&mut self, code: Code, end: usize) {
+        self.span.end = end;
+        self.faults = vec![(code, self.span.clone())];
+        self.broken = true;
+    }
+
     fn fault(&mut self, code: Code, span: Range<usize>) {
         if !self.faults.iter().any(|(other, _)| *other == code) {
             self.faults.push((code, span));
