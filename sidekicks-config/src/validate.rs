@@ -94,10 +94,9 @@ pub(crate) struct Wrong {
 impl Wrong {
     pub(crate) fn add(&mut self, pointer: &Pointer) {
         match pointer.steps() {
+            [Step::Key(section), Step::Key(name), ..] if self.has(section, name) => {}
             [Step::Key(section), Step::Key(name), ..] => {
-                if !self.has(section, name) {
-                    self.below.entry(section.clone()).or_default().insert(name.clone());
-                }
+                self.below.entry(section.clone()).or_default().insert(name.clone());
             }
             [Step::Key(section), ..] => {
                 self.at_root.insert(section.clone());
