@@ -26,6 +26,16 @@ impl<'a> Expander<'a> {
     ///
     /// `${NAME}` is a variable, `$${` is `${`, and every other `$` is itself. A variable that is not UTF-8 is not set.
     pub(crate) fn text(&self, text: &str) -> (String, Vec<String>) {
+        self.fill(text, |_| true)
+    }
+
+    /// The same for what a path or a program is written with: there a variable that is empty is not set either, for it would
+    /// make another folder of it.
+    pub(crate) fn place(&self, text: &str) -> (String, Vec<String>) {
+        self.fill(text, |value| !value.is_empty())
+    }
+
+    fn fill(&self, text: &str, is_set: impl Fn(&str) -> bool) -> (String, Vec<String>) {
         let mut expanded = String::with_capacity(text.len());
         let mut unset = Vec::new();
         let mut rest = text;
@@ -40,7 +50,7 @@ impl<'a> Expander<'a> {
             match variable(rest) {
                 Some(name) => {
                     let written = name.len() + "${}".len();
-                    match (self.env)(name).and_then(|value| value.into_string().ok()) {
+                    match (self.env)(name).and_then(|value| value.into_string().ok()).filter(|value| is_set(value)) {
                         Some(value) => expanded.push_str(&value),
                         None => {
                             expanded.push_str(&rest[..written]);

@@ -1,5 +1,6 @@
 //! Reading a file, and what of it can be used.
 
+mod doubt;
 mod keep;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! What a configuration says.
 
+use std::fmt;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
@@ -169,8 +170,8 @@ pub struct Channel {
     pub display_name: Option<String>,
 }
 
-/// An agent, as it stands in the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An agent, as it stands in the file. `Debug` shows no arguments and no values of variables, in which there may be keys.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Agent {
@@ -224,6 +225,22 @@ pub struct Agent {
     /// The names of the [`McpServer`]s that it is to connect to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mcp_servers: Vec<String>,
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, args, env, enabled, workspace, cwd, permission, permission_rules, .. } = self;
+        f.debug_struct("Agent")
+            .field("command", command)
+            .field("args", &format_args!("[{}]", args.len()))
+            .field("env", env)
+            .field("enabled", enabled)
+            .field("workspace", workspace)
+            .field("cwd", cwd)
+            .field("permission", permission)
+            .field("permission_rules", permission_rules)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What becomes of an agent's questions before anybody is asked.

@@ -76,7 +76,8 @@ fn variables_are_taken_away_unless_they_are_given() {
         (r#","env_remove":["A","B"],"env":{"A":""}"#, &["B"]),
         // One that is not given, since a variable is not set, is taken away.
         (r#","env_remove":["A","B"],"env":{"A":"${NO}"}"#, &["A", "B"]),
-        (r#","env_remove":["A","B","D"]"#, &["A", "B"]),
+        // A default, too.
+        (r#","env_remove":["A","B","D"]"#, &["A", "B", "D"]),
     ];
     for (settings, removed) in cases {
         let defaults = if settings.contains("\"D\"") { r#","defaults":{"env":{"D":""}}"# } else { "" };
@@ -111,7 +112,8 @@ fn variables_are_filled_in_where_they_may_stand() {
     let agent = effective(settings, servers);
     assert_eq!(agent.args, ["secret", "--x=${NO}", "${KEY}"]);
     assert_eq!((agent.display_name.as_str(), agent.mode.as_deref()), ("${KEY}", Some("${KEY}")));
-    assert_eq!(agent.permission_rules[0].path.as_deref(), Some("${KEY}"));
+    let [PermissionRule { command, path, .. }] = &agent.permission_rules[..] else { panic!("one rule") };
+    assert_eq!((command.as_deref(), path.as_deref()), (Some("${KEY}"), Some("secret")));
     // In the order of the agent, and only those that it names.
     assert_eq!(agent.mcp_servers.names().collect::<Vec<_>>(), ["m", "n"]);
     let Some(McpServer::Stdio { command, args, env }) = agent.mcp_servers.get("m") else { panic!("a program") };
