@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::env::{join_paths, split_paths};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -61,7 +62,8 @@ pub struct EffectiveAgent {
 }
 
 impl Config {
-    /// The agent of this name, with everything that counts for it.
+    /// The agent of this name, with everything that counts for it; `None` where there is none, or no workspace as it
+    /// names, which cannot be in a [`Loaded`](crate::Loaded).
     ///
     /// `file` is where the configuration was read from: what is relative begins at its folder. `env` is the environment that
     /// agents will have, mostly `&|name| std::env::var_os(name)`. Looks at the disk for the programs of tool servers.
@@ -86,7 +88,7 @@ impl Config {
         let defaults = &self.defaults;
         let folder = match (&agent.cwd, &agent.workspace) {
             (Some(cwd), _) => Some(cwd),
-            (None, Some(workspace)) => self.workspaces.get(workspace).map(|workspace| &workspace.path),
+            (None, Some(workspace)) => Some(&self.workspaces.get(workspace)?.path),
             (None, None) => None,
         };
         let removed = |name: &str| agent.env_remove.iter().any(|removed| removed == name);
@@ -144,9 +146,12 @@ impl McpServer {
             Self::Stdio { command, args, env } => {
                 let env = set(env.iter(), expander);
                 let command = expander.program(&expander.place(command).0);
-                let found = find_program(&command, env.get("PATH").map_or(path, OsStr::new), None);
-                let found =
-                    found.filter(|file| file.is_absolute()).and_then(|file| file.into_os_string().into_string().ok());
+                // A relative folder of the `PATH` begins at that of the agent, which may be another one in each session.
+                let path: Vec<_> = split_paths(env.get("PATH").map_or(path, OsStr::new))
+                    .filter(|folder| folder.is_absolute())
+                    .collect();
+                let found = join_paths(path).ok().and_then(|path| find_program(&command, &path, None));
+                let found = found.and_then(|file| file.into_os_string().into_string().ok());
                 Self::Stdio { command: found.unwrap_or(command), args: texts(args, expander), env }
             }
             Self::Http { url, headers } => {

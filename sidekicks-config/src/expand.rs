@@ -104,10 +104,11 @@ fn plain(path: &Path) -> PathBuf {
 
 /// The name in `${NAME}`, if this begins so.
 fn variable(text: &str) -> Option<&str> {
-    let (name, _) = text.strip_prefix("${")?.split_once('}')?;
-    let first = name.bytes().next()?;
-    let word = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
-    (!first.is_ascii_digit() && name.bytes().all(word)).then_some(name)
+    let rest = text.strip_prefix("${")?;
+    let end = rest.bytes().position(|byte| byte != b'_' && !byte.is_ascii_alphanumeric())?;
+    let (name, rest) = rest.split_at(end);
+    let begins = name.starts_with(|c: char| !c.is_ascii_digit());
+    (begins && rest.starts_with('}')).then_some(name)
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ impl Checked {
             Some(node) if !matches!(node.kind, Kind::Map(_)) => true,
             Some(node) if node.get("permission").is_some() => self.wrong.has("defaults", "permission"),
             Some(node) => node.damaged || node.members().any(|member| !DEFAULTS.contains(&member.key.as_str())),
-            None => self.strangers().any(|key| like(key, &["defaults", "permission"])),
+            None => root.damaged || self.strangers().any(|key| like(key, &["defaults", "permission"])),
         }
     }
 
@@ -76,6 +76,19 @@ fn has_swallowed(entry: &Node) -> bool {
 fn is_name(name: &str) -> bool {
     let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     name.len() <= 64 && name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.bytes().all(of_name)
+}
+
+/// Holds an agent that is as it last was to what its new text permits, where that is less and can be read.
+///
+/// `default` is the permission of agents that say nothing.
+pub(super) fn restrict(agent: &mut Value, default: Option<&Value>, written: Option<&Value>) {
+    const LEAST_FIRST: [&str; 4] = ["deny_all", "ask", "allow_reads", "allow_all"];
+    let rank = |value: &Value| LEAST_FIRST.iter().position(|word| value.as_str() == Some(word));
+    let now = written.and_then(|agent| agent.get("permission")).and_then(|word| Some((rank(word)?, word)));
+    let last = agent.get("permission").or(default).and_then(rank).unwrap_or(1);
+    if let (Some((_, word)), Some(agent)) = (now.filter(|(now, _)| *now < last), agent.as_object_mut()) {
+        agent.insert("permission".to_owned(), word.clone());
+    }
 }
 
 /// Gives an agent that is as it last was what the defaults were then, where they are not the same now: nobody ever said

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Kept;
-use super::doubt::with_defaults;
+use super::doubt::{restrict, with_defaults};
 use crate::model::Config;
 use crate::pointer::Pointer;
 use crate::syntax::{Kind, Member, Node};
@@ -20,7 +20,7 @@ pub(super) fn keep(checked: &Checked, replaced: Option<&str>, last: Option<&Arc<
     match last {
         Some(last) if !is_map || checked.uncertain => (last.clone(), Kept::LastGood),
         // Nothing runs yet that a mistake could take away.
-        None if !is_map || checked.is_newer() => (Arc::default(), Kept::Nothing),
+        None if !is_map || checked.is_foreign() => (Arc::default(), Kept::Nothing),
         last => Keeping::new(checked, replaced, last).built(last),
     }
 }
@@ -158,6 +158,11 @@ impl<'a> Keeping<'a> {
         for (name, agent) in &mut settled {
             if self.from_last_good.iter().any(|kept| kept == "agents" || *kept == path("agents", name)) {
                 with_defaults(agent, &then, &now);
+                restrict(
+                    agent,
+                    now.get("permission"),
+                    self.checked.value.get("agents").and_then(|agents| agents.get(name)),
+                );
             }
         }
         *self.section("agents") = settled;

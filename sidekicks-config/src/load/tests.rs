@@ -71,7 +71,11 @@ fn what_a_reload_keeps() {
         (r#""max_memory": "8GiB""#, r#""max_memory": 8"#, partly(&[], &["limits.max_memory"])),
         (r#""permission": "deny_all""#, r#""permission": "no""#, partly(&[], &["defaults.permission"])),
         (r#""language": "fr""#, r#""language": "de""#, partly(&[], &["language"])),
-        (r#""memory_limit": "1GiB""#, r#""memory_limi": "1GiB""#, partly(&["defaults.memory_limi"], &["defaults.memory_limit"])),
+        (
+            r#""memory_limit": "1GiB""#,
+            r#""memory_limi": "1GiB""#,
+            partly(&["defaults.memory_limi"], &["defaults.memory_limit"]),
+        ),
         // What is no map at all.
         (r#"{ "max_running": 2, "max_memory": "8GiB" }"#, "4", partly(&[], &["limits"])),
         (r#""agents": {"#, r#""agent": {"#, partly(&[], &["agents"])),

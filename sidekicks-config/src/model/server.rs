@@ -40,6 +40,23 @@ pub enum McpServer {
     },
 }
 
+impl McpServer {
+    /// A program with these arguments and variables.
+    pub fn stdio(command: impl Into<String>, args: Vec<String>, env: Variables) -> Self {
+        Self::Stdio { command: command.into(), args, env }
+    }
+
+    /// A server at this address.
+    pub fn http(url: impl Into<String>, headers: Variables) -> Self {
+        Self::Http { url: url.into(), headers }
+    }
+
+    /// A server at this address that sends events.
+    pub fn sse(url: impl Into<String>, headers: Variables) -> Self {
+        Self::Sse { url: url.into(), headers }
+    }
+}
+
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, field, value): (_, _, &dyn fmt::Debug) = match self {
