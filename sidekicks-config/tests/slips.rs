@@ -130,3 +130,42 @@ fn a_variable_that_is_not_set_does_not_let_another_account_in() {
     let agent = first(text).effective("a", &env).unwrap();
     assert!(agent.env.get("API_KEY").is_some() || agent.env_remove.iter().any(|name| name == "API_KEY"), "{agent:?}");
 }
+
+/// Each row: the text before and the one after it, and what riker may do then. Where the second cannot be read it is what
+/// was allowed before, or less where the second says so; never more than either.
+#[test]
+fn what_is_allowed_after_a_slip() {
+    use Permission::{AllowAll, AllowReads, Ask, DenyAll};
+    let file = |defaults: &str, riker: &str| {
+        format!(r#"{{ "version": 1, "defaults": {{ {defaults} }}, "agents": {{ "riker": {{ "command": "a"{riker} }} }} }}"#)
+    };
+    let asks = file("", "");
+    let denies = file(r#""permission": "deny_all""#, "");
+    let own = |word: &str| file("", &format!(r#", "permission": "{word}""#));
+    let cases = [
+        // The entry cannot be read, and the defaults are others.
+        (&asks, file(r#""permission": "allow_all""#, r#", "modle": "x""#), Ask),
+        (&denies, file(r#""permission": "allow_all""#, r#", "modle": "x""#), DenyAll),
+        (&denies, file("", r#", "modle": "x""#), DenyAll),
+        // It says less than before, and has a slip elsewhere.
+        (&own("allow_all"), file("", r#", "permission": "deny_all", "modle": "x""#), DenyAll),
+        (&own("allow_all"), file("", r#", "permission": "ask", "modle": "x""#), Ask),
+        (&own("ask"), file("", r#", "permission": "allow_reads", "modle": "x""#), Ask),
+        (&own("allow_reads"), file("", r#", "permission": "allow-all""#), AllowReads),
+        // The defaults cannot be read.
+        (&denies, file(r#""permission": "deny""#, ""), DenyAll),
+        (&denies, file(r#""permision": "ask""#, ""), DenyAll),
+        (&denies, denies.replace("defaults", "default"), DenyAll),
+        (&denies, denies.replace(r#""agents""#, "agents"), DenyAll),
+        // The version is not ours, or not there.
+        (&asks, own("allow_all").replace(r#""version": 1, "#, ""), Ask),
+        (&asks, own("allow_all").replace("1,", "\"1\","), Ask),
+        (&asks, own("allow_all").replace("1,", "1.5,"), Ask),
+        // Nothing is wrong: what is written counts.
+        (&denies, own("allow_all"), AllowAll),
+    ];
+    for (before, after, expected) in cases {
+        let loaded = reload(&first(before), &after);
+        assert_eq!(permission(&loaded, "riker"), Some(expected), "{before}\n{after}");
+    }
+}
