@@ -137,7 +137,9 @@ fn a_variable_that_is_not_set_does_not_let_another_account_in() {
 fn what_is_allowed_after_a_slip() {
     use Permission::{AllowAll, AllowReads, Ask, DenyAll};
     let file = |defaults: &str, riker: &str| {
-        format!(r#"{{ "version": 1, "defaults": {{ {defaults} }}, "agents": {{ "riker": {{ "command": "a"{riker} }} }} }}"#)
+        format!(
+            r#"{{ "version": 1, "defaults": {{ {defaults} }}, "agents": {{ "riker": {{ "command": "a"{riker} }} }} }}"#
+        )
     };
     let asks = file("", "");
     let denies = file(r#""permission": "deny_all""#, "");
