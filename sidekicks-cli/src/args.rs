@@ -176,7 +176,9 @@ mod tests {
 
     #[test]
     fn options_stand_anywhere() {
-        let cases: [(&[&str], Option<&str>, Option<&str>, Option<Lang>); 6] = [
+        /// The words, and what they say: the configuration, a file of the command's own, the language.
+        type Case = (&'static [&'static str], Option<&'static str>, Option<&'static str>, Option<Lang>);
+        let cases: [Case; 6] = [
             (&["agents"], None, None, None),
             (&["--config", "a", "agents", "--lang", "fr"], Some("a"), None, Some(Lang::Fr)),
             (&["config", "check", "--config", "a"], Some("a"), None, None),

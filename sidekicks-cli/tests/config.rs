@@ -143,7 +143,10 @@ fn which_file_counts_and_why() {
     let given = path(&["--config", "/no/such"], &text(&other));
     assert_eq!(
         given,
-        ("/no/such".to_owned(), "sidekicks: it was named with --config\nsidekicks: missing\n".to_owned())
+        (
+            "/no/such".to_owned(),
+            "sidekicks: it was named with --config\nsidekicks: /no/such does not exist\n".to_owned()
+        )
     );
 
     // The last one is gone: that is said, and no other recent one takes its place.

@@ -154,8 +154,10 @@ fn unknown(name: &str, loaded: Option<&Loaded>, manner: Manner) -> u8 {
     let all = others.chain(demo.map(str::to_owned));
     manner.complain(Say::UnknownAgent { name }, exit::USAGE);
     let distance = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
+    // Of a short name little is left where two letters are others.
+    let most = (name.chars().count() / 2).min(2);
     match all.map(|other| (distance(&other), other)).min_by_key(|(distance, _)| *distance) {
-        Some((..=2, name)) => manner.complain(Say::DidYouMean { name: &name }, exit::USAGE),
+        Some((distance, name)) if distance <= most => manner.complain(Say::DidYouMean { name: &name }, exit::USAGE),
         _ => manner.complain(Say::AgentsThereAre(&names), exit::USAGE),
     }
 }

@@ -26,9 +26,7 @@ pub(super) fn main(start: &Start, manner: Manner) -> u8 {
     let Some(path) = choice.path() else { return manner.complain(About::NoConfig, exit::DONE) };
     let code = manner.print([path.as_os_str().as_bytes(), b"\n"].concat(), exit::DONE);
     manner.complain(About::Why(choice), code);
-    if is_missing(path) {
-        manner.complain(About::Missing, code);
-    }
+    let _ = start.loaded(manner); // Whether it can be read is told, and fails nothing: which one it is was asked.
     code
 }
 

@@ -155,9 +155,11 @@ impl<'a> Problems<'a> {
             || config.workspaces.contains(key)
             || config.mcp_servers.contains(key)
             || config.channels.contains(key);
-        // A variable or a header with a wrong name may be a value that was put before its name.
-        let names_it = !matches!(problem.code, Code::BadVariable | Code::BadHeader)
-            && place::steps(&problem.path).iter().any(|step| matches!(step, Step::Key(name) if name == key));
+        let mut steps = place::steps(&problem.path);
+        if matches!(problem.code, Code::BadVariable | Code::BadHeader) {
+            steps.pop(); // It may be a value that was put before its name.
+        }
+        let names_it = steps.iter().any(|step| matches!(step, Step::Key(name) if name == key));
         KEYS.contains(key) || ((is_entry || names_it) && self.keys.contains(key))
     }
 
