@@ -1,6 +1,11 @@
 //! What follows from an entry.
 
+#[cfg(test)]
+mod tests;
+
+use std::env::{join_paths, split_paths};
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,9 +16,10 @@ use crate::model::{Agent, Config, Decide, IdleTimeout, McpServer, Permission, Pe
 
 /// An agent with everything that counts for it: the defaults, its workspace, the variables that the file names.
 ///
-/// `${NAME}` is filled in everywhere but in names, modes and patterns. An environment variable or a header that names a
-/// variable which is not set is left out; anything else keeps the text as it is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `${NAME}` is filled in everywhere but in names, modes and patterns of commands. An environment variable that names a
+/// variable which is not set is not there, nor is it inherited, and such a header is left out; anything else keeps the text
+/// as it is written. `Debug` shows no arguments and no values of variables, in which there may be keys.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EffectiveAgent {
     /// Its name.
@@ -56,7 +62,8 @@ pub struct EffectiveAgent {
 }
 
 impl Config {
-    /// The agent of this name, with everything that counts for it.
+    /// The agent of this name, with everything that counts for it; `None` where there is none, or no workspace as it
+    /// names, which cannot be in a [`Loaded`](crate::Loaded).
     ///
     /// `file` is where the configuration was read from: what is relative begins at its folder. `env` is the environment that
     /// agents will have, mostly `&|name| std::env::var_os(name)`. Looks at the disk for the programs of tool servers.
@@ -81,22 +88,27 @@ impl Config {
         let defaults = &self.defaults;
         let folder = match (&agent.cwd, &agent.workspace) {
             (Some(cwd), _) => Some(cwd),
-            (None, Some(workspace)) => self.workspaces.get(workspace).map(|workspace| &workspace.path),
+            (None, Some(workspace)) => Some(&self.workspaces.get(workspace)?.path),
             (None, None) => None,
         };
-        let mut variables: Entries<&str> = defaults.env.iter().collect();
-        variables.extend(agent.env.iter());
-        let variables = set(variables.iter().map(|(name, value)| (name, *value)), &expander);
+        let removed = |name: &str| agent.env_remove.iter().any(|removed| removed == name);
+        let mut written: Entries<&str> = defaults.env.iter().filter(|(name, _)| !removed(name)).collect();
+        written.extend(agent.env.iter());
+        let variables = set(written.iter().map(|(name, value)| (name, *value)), &expander);
+        // One that is not set is not to be another one of the same name, either: that may be the key of another account.
+        let without = agent.env_remove.iter().map(String::as_str).chain(written.names());
+        let without: Entries<()> =
+            without.filter(|name| variables.get(name).is_none()).map(|name| (name, ())).collect();
         let servers = agent.mcp_servers.iter().filter_map(|name| Some((name, self.mcp_servers.get(name)?)));
         let mut effective = EffectiveAgent {
             name: name.to_owned(),
             display_name: agent.display_name.clone().unwrap_or_else(|| name.to_owned()),
             enabled: agent.enabled,
-            command: expander.program(&expander.text(&agent.command).0),
+            command: expander.program(&expander.place(&agent.command).0),
             args: texts(&agent.args, &expander),
-            env_remove: agent.env_remove.iter().filter(|name| variables.get(name).is_none()).cloned().collect(),
+            env_remove: without.names().map(str::to_owned).collect(),
             env: variables,
-            cwd: folder.map(|folder| expander.path(&expander.text(folder).0)),
+            cwd: folder.map(|folder| expander.path(&expander.place(folder).0)),
             workspace: agent.workspace.clone(),
             model: agent.model.clone(),
             mode: agent.mode.clone(),
@@ -133,10 +145,13 @@ impl McpServer {
         match self {
             Self::Stdio { command, args, env } => {
                 let env = set(env.iter(), expander);
-                let command = expander.program(&expander.text(command).0);
-                let found = find_program(&command, env.get("PATH").map_or(path, OsStr::new), None);
-                let found =
-                    found.filter(|file| file.is_absolute()).and_then(|file| file.into_os_string().into_string().ok());
+                let command = expander.program(&expander.place(command).0);
+                // A relative folder of the `PATH` begins at that of the agent, which may be another one in each session.
+                let path: Vec<_> = split_paths(env.get("PATH").map_or(path, OsStr::new))
+                    .filter(|folder| folder.is_absolute())
+                    .collect();
+                let found = join_paths(path).ok().and_then(|path| find_program(&command, &path, None));
+                let found = found.and_then(|file| file.into_os_string().into_string().ok());
                 Self::Stdio { command: found.unwrap_or(command), args: texts(args, expander), env }
             }
             Self::Http { url, headers } => {
@@ -162,19 +177,51 @@ fn set<'a>(variables: impl Iterator<Item = (&'a str, &'a str)>, expander: &Expan
     known.collect()
 }
 
-/// The rules, where a path below `~` is one below the home: agents name whole paths. What forbids or asks stays as it is
-/// written too, for what an agent says of `~`.
+/// The rules with whole paths, as agents name them: what begins with `~` begins with the home, and variables are filled in.
+///
+/// What forbids or asks about a path below `~` stays as it is written too, for what an agent says of `~`. Where a path names
+/// a variable that is not set, a rule that allows fits nothing, and one that forbids or asks has a person asked about every
+/// path: it might be one of those.
 fn rules(agent: &Agent, expander: &Expander<'_>) -> Vec<PermissionRule> {
     let mut rules = Vec::new();
     for rule in &agent.permission_rules {
-        let home = rule.path.as_deref().and_then(|path| expander.home_of(path));
-        if let Some(path) = home.and_then(|path| path.into_os_string().into_string().ok()) {
-            rules.push(PermissionRule { path: Some(path), ..rule.clone() });
-            if rule.decide == Decide::Allow {
-                continue;
+        let Some(written) = &rule.path else {
+            rules.push(rule.clone());
+            continue;
+        };
+        let (path, unset) = expander.place(written);
+        let home = expander.home_of(&path).and_then(|home| home.into_os_string().into_string().ok());
+        match (rule.decide, unset.is_empty()) {
+            (Decide::Allow, false) => {}
+            (_, false) => rules.push(PermissionRule { decide: Decide::Ask, path: None, ..rule.clone() }),
+            (Decide::Allow, true) => rules.push(PermissionRule { path: home.or(Some(path)), ..rule.clone() }),
+            (_, true) => {
+                rules.extend(home.map(|home| PermissionRule { path: Some(home), ..rule.clone() }));
+                rules.push(PermissionRule { path: Some(path), ..rule.clone() });
             }
         }
-        rules.push(rule.clone());
     }
     rules
+}
+
+impl fmt::Debug for EffectiveAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, enabled, command, args, env, env_remove, cwd, model, mode, permission, .. } = self;
+        f.debug_struct("EffectiveAgent")
+            .field("name", name)
+            .field("enabled", enabled)
+            .field("command", command)
+            .field("args", &format_args!("[{}]", args.len()))
+            .field("env", env)
+            .field("env_remove", env_remove)
+            .field("cwd", cwd)
+            .field("model", model)
+            .field("mode", mode)
+            .field("permission", permission)
+            .field("permission_rules", &self.permission_rules)
+            .field("start_timeout", &self.start_timeout)
+            .field("idle_timeout", &self.idle_timeout)
+            .field("mcp_servers", &self.mcp_servers)
+            .finish_non_exhaustive()
+    }
 }

@@ -41,6 +41,11 @@ impl<T> Entries<T> {
         self.0.keys().map(String::as_str)
     }
 
+    /// What has this name, to be changed.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut T> {
+        self.0.get_mut(name)
+    }
+
     /// Adds something at the end, or puts it where this name is already.
     pub fn insert(&mut self, name: impl Into<String>, value: T) -> Option<T> {
         self.0.insert(name.into(), value)
@@ -95,6 +100,8 @@ impl<T> Iterator for IntoEntries<T> {
     }
 }
 
+impl<T> ExactSizeIterator for IntoEntries<T> {}
+
 impl<T> IntoIterator for Entries<T> {
     type Item = (String, T);
     type IntoIter = IntoEntries<T>;
@@ -128,6 +135,21 @@ impl Variables {
     /// Names and values, in the order of the file.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> + DoubleEndedIterator {
         self.0.iter().map(|(name, value)| (name, value.as_str()))
+    }
+
+    /// Whether one has this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+
+    /// The names, in the order of the file.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + DoubleEndedIterator {
+        self.0.names()
+    }
+
+    /// Takes one out; the others keep their order.
+    pub fn remove(&mut self, name: &str) -> Option<String> {
+        self.0.remove(name)
     }
 
     /// Sets one, at the end or where its name is already.

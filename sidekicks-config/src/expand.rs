@@ -26,6 +26,16 @@ impl<'a> Expander<'a> {
     ///
     /// `${NAME}` is a variable, `$${` is `${`, and every other `$` is itself. A variable that is not UTF-8 is not set.
     pub(crate) fn text(&self, text: &str) -> (String, Vec<String>) {
+        self.fill(text, |_| true)
+    }
+
+    /// The same for what a path or a program is written with: there a variable that is empty is not set either, for it would
+    /// make another folder of it.
+    pub(crate) fn place(&self, text: &str) -> (String, Vec<String>) {
+        self.fill(text, |value| !value.is_empty())
+    }
+
+    fn fill(&self, text: &str, is_set: impl Fn(&str) -> bool) -> (String, Vec<String>) {
         let mut expanded = String::with_capacity(text.len());
         let mut unset = Vec::new();
         let mut rest = text;
@@ -40,7 +50,7 @@ impl<'a> Expander<'a> {
             match variable(rest) {
                 Some(name) => {
                     let written = name.len() + "${}".len();
-                    match (self.env)(name).and_then(|value| value.into_string().ok()) {
+                    match (self.env)(name).and_then(|value| value.into_string().ok()).filter(|value| is_set(value)) {
                         Some(value) => expanded.push_str(&value),
                         None => {
                             expanded.push_str(&rest[..written]);
@@ -94,10 +104,11 @@ fn plain(path: &Path) -> PathBuf {
 
 /// The name in `${NAME}`, if this begins so.
 fn variable(text: &str) -> Option<&str> {
-    let (name, _) = text.strip_prefix("${")?.split_once('}')?;
-    let first = name.bytes().next()?;
-    let word = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
-    (!first.is_ascii_digit() && name.bytes().all(word)).then_some(name)
+    let rest = text.strip_prefix("${")?;
+    let end = rest.bytes().position(|byte| byte != b'_' && !byte.is_ascii_alphanumeric())?;
+    let (name, rest) = rest.split_at(end);
+    let begins = name.starts_with(|c: char| !c.is_ascii_digit());
+    (begins && rest.starts_with('}')).then_some(name)
 }
 
 #[cfg(test)]

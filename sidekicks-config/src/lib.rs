@@ -20,7 +20,7 @@
 //!
 //! fn show(loaded: &Loaded) {
 //!     let env = |name: &str| std::env::var_os(name);
-//!     let language = Language::of_environment(env);
+//!     let language = loaded.config.language.language().unwrap_or_else(|| Language::of_environment(env));
 //!     for problem in &loaded.problems {
 //!         let at = problem.start;
 //!         eprintln!("{}:{}:{}: {}", loaded.path.display(), at.line, at.column, problem.message(language));
@@ -66,10 +66,11 @@
 //!
 //! - **Everything at once.** One reading tells all problems, in the order of the text, up to [`MAX_PROBLEMS`]. A slip is
 //!   told once: nothing is said of what follows from it.
-//! - **No values.** Neither a [`Problem`] nor its sentences repeat a value of the file, only names; the `Debug` form of
-//!   what was read shows no text and no value of a variable.
-//! - **A mistake takes nothing away.** What has an error stays as it last was, see [`reload`]; a file that is half written
-//!   never looks like one without agents.
+//! - **No values.** Neither a [`Problem`] nor its sentences repeat a value of the file, only names, and of a program that is
+//!   not found the name. The `Debug` form of what was read shows no text, argument, address or value of a variable.
+//! - **A mistake takes nothing away**, and allows nothing. What has an error stays as it last was, see [`reload`]; a file
+//!   that is half written never looks like one without agents. Where no last state is known and the default permission
+//!   cannot be read, agents that have none of their own are refused everything.
 //! - **What is saved is the text**, byte for byte: comments, order and line ends stay. There is the old file or the new
 //!   one, see [`save_if_unchanged`].
 //! - **Linear.** Judging takes time in proportion to the text, whatever is in it.
@@ -85,6 +86,8 @@
 
 mod contents;
 mod digest;
+#[cfg(test)]
+mod drift;
 mod effective;
 mod entries;
 mod environment;
@@ -93,6 +96,8 @@ mod language;
 mod links;
 mod load;
 mod model;
+#[cfg(test)]
+mod mutants;
 mod nearest;
 mod pointer;
 mod position;

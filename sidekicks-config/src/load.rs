@@ -1,5 +1,6 @@
 //! Reading a file, and what of it can be used.
 
+mod doubt;
 mod keep;
 #[cfg(test)]
 mod tests;
@@ -82,6 +83,19 @@ impl Loaded {
         self.config.effective(name, &self.path, env)
     }
 
+    /// What [`load`] would make of a file with this text at `path`, which need not be there: for the text of an editor, or
+    /// a test.
+    ///
+    /// ```
+    /// use sidekicks_config::Loaded;
+    ///
+    /// let loaded = Loaded::from_text("sidekicks.jsonc", r#"{ "version": 1, "agents": { "riker": { "command": "x" } } }"#);
+    /// assert!(!loaded.has_errors() && loaded.config.agents.contains("riker"));
+    /// ```
+    pub fn from_text(path: impl AsRef<Path>, text: &str) -> Self {
+        Self::of(path.as_ref(), text.as_bytes(), None)
+    }
+
     /// What is read in these bytes, after `last`.
     pub(crate) fn of(path: &Path, bytes: &[u8], last: Option<&Self>) -> Self {
         let text: Arc<str> = String::from_utf8_lossy(bytes).into();
@@ -127,7 +141,7 @@ pub enum LoadError {
         path: PathBuf,
     },
     /// It could not be read.
-    #[error("{} could not be read: {source}", path.display())]
+    #[error("{} could not be read", path.display())]
     #[non_exhaustive]
     Io {
         /// Where it is.
@@ -138,7 +152,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    fn new(path: &Path, source: io::Error) -> Self {
+    pub(crate) fn new(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             ErrorKind::NotFound => Self::NotFound { path },

@@ -1,5 +1,6 @@
 //! What a configuration says.
 
+use std::fmt;
 use std::num::NonZeroU16;
 use std::time::Duration;
 
@@ -107,7 +108,7 @@ pub struct Limits {
     /// How many may run at once, 1 to 256; 4 if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole")]
     pub max_running: Option<NonZeroU16>,
-    /// How many bytes they may use together; any number if it is not said.
+    /// How many bytes they may use together; any number if it is not said. Written in whole KiB, rounded up.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "serde_size")]
     pub max_memory: Option<u64>,
 }
@@ -157,6 +158,13 @@ pub struct Workspace {
     pub display_name: Option<String>,
 }
 
+impl Workspace {
+    /// The workspace in this folder.
+    pub fn new(path: impl Into<String>) -> Self {
+        Self { path: path.into(), display_name: None }
+    }
+}
+
 /// A group of agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -169,8 +177,15 @@ pub struct Channel {
     pub display_name: Option<String>,
 }
 
-/// An agent, as it stands in the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+impl Channel {
+    /// The channel of these agents.
+    pub fn new<N: Into<String>>(members: impl IntoIterator<Item = N>) -> Self {
+        Self { members: members.into_iter().map(Into::into).collect(), display_name: None }
+    }
+}
+
+/// An agent, as it stands in the file. `Debug` shows no arguments and no values of variables, in which there may be keys.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Agent {
@@ -226,6 +241,47 @@ pub struct Agent {
     pub mcp_servers: Vec<String>,
 }
 
+impl Agent {
+    /// The agent that this program is, with nothing else said of it.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            args: Vec::new(),
+            env: Variables::default(),
+            env_remove: Vec::new(),
+            display_name: None,
+            enabled: true,
+            model: None,
+            mode: None,
+            workspace: None,
+            cwd: None,
+            permission: None,
+            permission_rules: Vec::new(),
+            start_timeout: None,
+            idle_timeout: None,
+            memory_estimate: None,
+            memory_limit: None,
+            mcp_servers: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { command, args, env, enabled, workspace, cwd, permission, permission_rules, .. } = self;
+        f.debug_struct("Agent")
+            .field("command", command)
+            .field("args", &format_args!("[{}]", args.len()))
+            .field("env", env)
+            .field("enabled", enabled)
+            .field("workspace", workspace)
+            .field("cwd", cwd)
+            .field("permission", permission)
+            .field("permission_rules", permission_rules)
+            .finish_non_exhaustive()
+    }
+}
+
 /// What becomes of an agent's questions before anybody is asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -258,6 +314,13 @@ pub struct PermissionRule {
     /// It fits only paths that this pattern stands for, with `**` for any folders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+}
+
+impl PermissionRule {
+    /// A rule that fits everything.
+    pub fn new(decide: Decide) -> Self {
+        Self { decide, action: None, command: None, path: None }
+    }
 }
 
 /// What a [`PermissionRule`] decides.

@@ -20,11 +20,6 @@ impl Pointer {
         &self.0
     }
 
-    /// Whether this points at what the other one does, or at something in it.
-    pub(crate) fn begins_with(&self, other: &Self) -> bool {
-        self.0.starts_with(&other.0)
-    }
-
     pub(crate) fn push_key(&mut self, key: impl Into<String>) {
         self.0.push(Step::Key(key.into()));
     }

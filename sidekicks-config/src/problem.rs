@@ -46,7 +46,6 @@ pub struct Problem {
     pub end: Position,
     /// The other place of a problem that has two: the first of two equal keys.
     pub related: Option<Position>,
-    pointer: Pointer,
 }
 
 impl Problem {
@@ -68,10 +67,6 @@ impl Problem {
     /// What could stand there instead, where one thing is likely: the closest name that there is, or an example.
     pub fn hint(&self) -> Option<&str> {
         self.code.hint()
-    }
-
-    pub(crate) fn pointer(&self) -> &Pointer {
-        &self.pointer
     }
 
     pub(crate) fn is_error(&self) -> bool {
@@ -105,7 +100,6 @@ pub(crate) fn placed(text: &str, mut found: Vec<Finding>) -> Vec<Problem> {
         related: finding.related.map(|span| lines.position(span.start)),
         span: finding.span,
         code: finding.code,
-        pointer: finding.pointer,
     };
     found.into_iter().map(place).collect()
 }

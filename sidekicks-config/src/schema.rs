@@ -77,7 +77,7 @@ pub(crate) fn check(document: &Document, value: &Value, wrong: &mut Wrong) -> Ve
 
 /// Sorts, and leaves no more than show that there are too many.
 fn first(found: &mut Vec<Found>) {
-    found.sort_by(|a, b| a.order().cmp(&b.order()));
+    found.sort_by_key(Found::order);
     // One value has one problem: that a number is no text, and not that it is none of the texts either.
     found.dedup_by(|a, b| a.finding.span == b.finding.span && a.rank != Rank::Key && b.rank != Rank::Key);
     found.truncate(MAX_PROBLEMS + 2);

@@ -18,7 +18,7 @@ use serde_json::{Map, Number, Value};
 #[allow(unused_imports)]
 pub(crate) use parser::read;
 
-use crate::pointer::{Pointer, Step};
+use crate::pointer::Pointer;
 
 /// How deeply maps and lists may be nested.
 pub(crate) const DEPTH: usize = 64;
@@ -101,18 +101,6 @@ impl Node {
                 Kind::Map(members) => members.iter().all(|member| !member.again && member.value.is_whole()),
                 _ => true,
             }
-    }
-
-    /// What these steps lead to; with the member, if the last one is a key. A step that fits nothing ends the way.
-    pub(crate) fn find<'a>(&'a self, steps: &[Step]) -> Option<(&'a Node, Option<&'a Member>)> {
-        let mut found = (self, None);
-        for step in steps {
-            found = match step {
-                Step::Key(key) => found.0.member(key).map(|member| (&member.value, Some(member)))?,
-                Step::Index(index) => (found.0.items().get(*index)?, None),
-            };
-        }
-        Some(found)
     }
 
     /// This as plain JSON: what is broken is null.

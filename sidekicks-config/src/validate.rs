@@ -37,7 +37,7 @@ pub(crate) struct Checked {
     /// What has an error, told or not.
     pub(crate) wrong: Wrong,
     /// Nothing in it is certain: it could not be read as it is written, a key of the root stands there twice, or it is for
-    /// a newer version.
+    /// another version than ours, or for none.
     pub(crate) uncertain: bool,
 }
 
@@ -57,12 +57,15 @@ impl Checked {
         }
         let errors = found.iter().filter(|finding| finding.code.severity() == Severity::Error);
         errors.for_each(|error| wrong.add(&error.pointer));
-        let uncertain = found.iter().any(is_uncertain);
+        // What is of another version, or of none, may mean something else.
+        let uncertain =
+            found.iter().any(is_uncertain) || document.root.get("version").is_none() || wrong.is_at("version");
         Self { problems: placed(text, bounded(found)), value, document, wrong, uncertain }
     }
 
-    pub(crate) fn is_newer(&self) -> bool {
-        self.problems.iter().any(|problem| problem.code == Code::NewerVersion)
+    /// Whether it is for a version that is not ours.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.problems.iter().any(|problem| matches!(problem.code, Code::NewerVersion | Code::BadVersion))
     }
 }
 
@@ -94,10 +97,9 @@ pub(crate) struct Wrong {
 impl Wrong {
     pub(crate) fn add(&mut self, pointer: &Pointer) {
         match pointer.steps() {
+            [Step::Key(section), Step::Key(name), ..] if self.has(section, name) => {}
             [Step::Key(section), Step::Key(name), ..] => {
-                if !self.has(section, name) {
-                    self.below.entry(section.clone()).or_default().insert(name.clone());
-                }
+                self.below.entry(section.clone()).or_default().insert(name.clone());
             }
             [Step::Key(section), ..] => {
                 self.at_root.insert(section.clone());

@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-use crate::load::Loaded;
+use crate::load::{LoadError, Loaded};
 use crate::syntax;
 use look::Change;
 use signal::Signal;
@@ -28,7 +28,7 @@ pub enum Event {
     Missing,
     /// It cannot be read, or is no file, or has more than 1 MiB; what was loaded last still counts. Told once for each
     /// cause, after a quarter of a second.
-    Unreadable(io::Error),
+    Unreadable(LoadError),
     /// From now on changes may be told a second late. Told once.
     Degraded(WatchWarning),
 }
@@ -87,7 +87,7 @@ fn start(path: &Path, mut last: Option<Loaded>, mut on: impl FnMut(Event) + Send
                 Event::Changed(loaded)
             }
             Change::Missing => Event::Missing,
-            Change::Unreadable(error) => Event::Unreadable(error),
+            Change::Unreadable(error) => Event::Unreadable(LoadError::new(&given, error)),
             Change::Degraded(warning) => Event::Degraded(warning),
         });
     })

@@ -13,7 +13,8 @@ use crate::policy::{Decide, Policy, Rule};
 impl AgentProfile {
     /// How an agent of a configuration file is talked to; with the feature `config`.
     ///
-    /// It works in its folder, where the file names one, and else in `cwd`, an absolute path.
+    /// It works in its folder, where the file names one, and else in `cwd`, an absolute path: the folder in which the program
+    /// is, mostly, where such an agent is started as well.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -24,9 +25,10 @@ impl AgentProfile {
     ///
     /// /// All agents of a file, where `connector` knows how to reach one: `Supervisor::agent` of `sidekicks-agents`, say.
     /// fn profiles<C: Connector>(loaded: &Loaded, connector: impl Fn(&str) -> C) -> HashMap<AgentName, AgentProfile> {
+    ///     let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
     ///     let env = |name: &str| std::env::var_os(name);
     ///     let enabled = loaded.config.agents.names().filter_map(|name| loaded.effective(name, &env)).filter(|a| a.enabled);
-    ///     enabled.map(|a| (AgentName::from(&*a.name), AgentProfile::from_config(connector(&a.name), &a, "/"))).collect()
+    ///     enabled.map(|a| (AgentName::from(&*a.name), AgentProfile::from_config(connector(&a.name), &a, &here))).collect()
     /// }
     /// ```
     pub fn from_config(connector: impl Connector, agent: &EffectiveAgent, cwd: impl Into<PathBuf>) -> Self {
@@ -73,34 +75,36 @@ impl From<config::Permission> for Policy {
 /// With the feature `config`.
 impl From<&config::PermissionRule> for Rule {
     fn from(rule: &config::PermissionRule) -> Self {
+        let action = rule.action.map(action);
         let decide = match rule.decide {
+            // Of an action that we do not know a person is asked, and of every other one: it might be any of them.
+            _ if action == Some(None) => Decide::Ask,
             config::Decide::Allow => Decide::Allow,
             config::Decide::Deny => Decide::Deny,
             _ => Decide::Ask,
         };
         let mut converted = Self::new(decide);
-        converted.action = rule.action.map(Action::from);
+        converted.action = action.flatten();
         converted.command.clone_from(&rule.command);
         converted.path.clone_from(&rule.path);
         converted
     }
 }
 
-/// With the feature `config`.
-impl From<config::Action> for Action {
-    fn from(action: config::Action) -> Self {
-        match action {
-            config::Action::RunCommand => Self::RunCommand,
-            config::Action::EditFile => Self::EditFile,
-            config::Action::DeleteFile => Self::DeleteFile,
-            config::Action::MoveFile => Self::MoveFile,
-            config::Action::ReadFile => Self::ReadFile,
-            config::Action::Fetch => Self::Fetch,
-            config::Action::Search => Self::Search,
-            config::Action::SwitchMode => Self::SwitchMode,
-            _ => Self::Other,
-        }
-    }
+/// The action of the same name; nothing for one that a later version of the configuration knows and we do not.
+fn action(action: config::Action) -> Option<Action> {
+    Some(match action {
+        config::Action::RunCommand => Action::RunCommand,
+        config::Action::EditFile => Action::EditFile,
+        config::Action::DeleteFile => Action::DeleteFile,
+        config::Action::MoveFile => Action::MoveFile,
+        config::Action::ReadFile => Action::ReadFile,
+        config::Action::Fetch => Action::Fetch,
+        config::Action::Search => Action::Search,
+        config::Action::SwitchMode => Action::SwitchMode,
+        config::Action::Other => Action::Other,
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -188,7 +192,7 @@ mod tests {
             assert_eq!(json!(Policy::from(file::<config::Permission>(&word))), word);
         }
         for word in words("/$defs/permission_rule/properties/action/enum") {
-            assert_eq!(json!(Action::from(file::<config::Action>(&word))), word);
+            assert_eq!(json!(action(file::<config::Action>(&word))), word);
         }
         for word in words("/$defs/permission_rule/properties/decide/enum") {
             let rule: config::PermissionRule = file(&json!({ "decide": word, "command": "ls" }));

@@ -34,7 +34,7 @@ async fn main() -> Outcome {
     let team = Team { supervisor: supervisor.clone(), profiles: Arc::default() };
     team.follow(&loaded);
 
-    let first = loaded.config.agents.names().next().map(AgentName::from);
+    let first = loaded.config.agents.iter().find(|(_, agent)| agent.enabled).map(|(name, _)| AgentName::from(name));
     let conversations = Conversations::new(team.profiles.clone(), Options::default());
     let watch = watch(loaded, move |event| match event {
         Event::Changed(loaded) => team.follow(&loaded),
@@ -49,7 +49,8 @@ async fn main() -> Outcome {
 impl Team {
     /// Does what the file says. It never has an agent with an error: that one is as it was, or not there.
     fn follow(&self, loaded: &Loaded) {
-        let language = Language::of_environment(|name| std::env::var_os(name));
+        let environment = || Language::of_environment(|name| std::env::var_os(name));
+        let language = loaded.config.language.language().unwrap_or_else(environment);
         for problem in &loaded.problems {
             let at = problem.start;
             let place = format!("{}:{}:{}", loaded.path.display(), at.line, at.column);

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Kept;
+use super::doubt::{restrict, with_defaults};
 use crate::model::Config;
 use crate::pointer::Pointer;
 use crate::syntax::{Kind, Member, Node};
 use crate::validate::Checked;
 
 /// Maps whose members are judged one by one.
-const MAPS: [&str; 6] = ["limits", "defaults", "workspaces", "mcp_servers", "agents", "channels"];
+pub(super) const MAPS: [&str; 6] = ["limits", "defaults", "workspaces", "mcp_servers", "agents", "channels"];
 
 /// The configuration that a text is, after `last`. `replaced` is the text again, if bytes that are not UTF-8 were replaced.
 pub(super) fn keep(checked: &Checked, replaced: Option<&str>, last: Option<&Arc<Config>>) -> (Arc<Config>, Kept) {
@@ -19,7 +20,7 @@ pub(super) fn keep(checked: &Checked, replaced: Option<&str>, last: Option<&Arc<
     match last {
         Some(last) if !is_map || checked.uncertain => (last.clone(), Kept::LastGood),
         // Nothing runs yet that a mistake could take away.
-        None if !is_map || checked.is_newer() => (Arc::default(), Kept::Nothing),
+        None if !is_map || checked.is_foreign() => (Arc::default(), Kept::Nothing),
         last => Keeping::new(checked, replaced, last).built(last),
     }
 }
@@ -42,6 +43,10 @@ impl<'a> Keeping<'a> {
 
     fn built(mut self, last: Option<&Arc<Config>>) -> (Arc<Config>, Kept) {
         self.choose();
+        if last.is_none() && self.checked.doubts_permission() {
+            // Something was said of it. Until that can be read, nothing is allowed that it may forbid.
+            self.section("defaults").insert("permission".into(), "deny_all".into());
+        }
         self.settle_agents();
         self.settle_channels();
         let Self { kept, mut dropped, mut from_last_good, .. } = self;
@@ -60,6 +65,7 @@ impl<'a> Keeping<'a> {
     /// Takes each key of the text that is right, and the last good one for what is wrong.
     fn choose(&mut self) {
         let root = &self.checked.document.root;
+        let astray = self.checked.is_astray();
         self.kept.insert("version".into(), 1.into());
         for key in ["$schema", "language"] {
             if let Some(node) = root.get(key) {
@@ -73,24 +79,40 @@ impl<'a> Keeping<'a> {
             // A list of agents that must not be empty and is does not mean that there are none.
             let wrong = self.checked.wrong.is_at(section) && self.last(section).is_some();
             match readable.filter(|_| !wrong) {
-                Some(map) => self.choose_in(section, map),
-                None if node.is_some() || section == "agents" => self.put(section, None),
+                Some(map) => self.choose_in(section, map, astray),
+                None if node.is_some() || section == "agents" || (astray && self.last(section).is_some()) => {
+                    self.put(section, None);
+                }
                 None => {}
             }
         }
     }
 
-    fn choose_in(&mut self, section: &str, map: &Node) {
+    fn choose_in(&mut self, section: &str, map: &Node, astray: bool) {
         let mut chosen = Map::new();
-        for member in map.members() {
+        let mut right = 0;
+        let cautious = section == "agents" && self.last(section).is_none() && self.checked.closes_early();
+        let mut members = map.members().peekable();
+        while let Some(member) = members.next() {
             let name = member.key.as_str();
-            if !self.checked.wrong.has(section, name) && self.is_whole(member) {
+            let cut = cautious && self.checked.may_go_on(section, members.peek().copied());
+            if !cut && !self.checked.wrong.has(section, name) && self.is_whole(member) {
+                right += 1;
                 chosen.insert(name.to_owned(), self.checked.value[section][name].clone());
             } else if let Some(last) = self.last_in(section, name) {
                 chosen.insert(name.to_owned(), last.clone());
                 self.from_last_good.push(path(section, name));
             } else {
                 self.dropped.push(path(section, name));
+            }
+        }
+        let lost = map.members().next().is_some() && right == 0;
+        if astray || lost || self.checked.has_slipped(section, map) {
+            let last = self.last(section).and_then(Value::as_object).into_iter().flatten();
+            let absent = last.filter(|(name, _)| map.member(name).is_none());
+            for (name, value) in absent.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>() {
+                self.from_last_good.push(path(section, &name));
+                chosen.insert(name, value);
             }
         }
         self.kept.insert(section.to_owned(), Value::Object(chosen));
@@ -129,6 +151,18 @@ impl<'a> Keeping<'a> {
                 settled.insert(name, last);
             } else {
                 self.dropped.push(path("agents", &name));
+            }
+        }
+        let now = self.kept.get("defaults").cloned().unwrap_or_default();
+        let then = self.last("defaults").cloned().unwrap_or_default();
+        for (name, agent) in &mut settled {
+            if self.from_last_good.iter().any(|kept| kept == "agents" || *kept == path("agents", name)) {
+                with_defaults(agent, &then, &now);
+                restrict(
+                    agent,
+                    now.get("permission"),
+                    self.checked.value.get("agents").and_then(|agents| agents.get(name)),
+                );
             }
         }
         *self.section("agents") = settled;

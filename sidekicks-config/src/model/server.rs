@@ -1,11 +1,14 @@
 //! Tool servers.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::entries::Variables;
 
-/// A tool server (MCP) that agents are to connect to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A tool server (MCP) that agents are to connect to. `Debug` shows no arguments, no address and no values of variables and
+/// headers, in which there may be keys.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 #[non_exhaustive]
 pub enum McpServer {
@@ -35,6 +38,34 @@ pub enum McpServer {
         /// Headers of each request.
         headers: Variables,
     },
+}
+
+impl McpServer {
+    /// A program with these arguments and variables.
+    pub fn stdio(command: impl Into<String>, args: Vec<String>, env: Variables) -> Self {
+        Self::Stdio { command: command.into(), args, env }
+    }
+
+    /// A server at this address.
+    pub fn http(url: impl Into<String>, headers: Variables) -> Self {
+        Self::Http { url: url.into(), headers }
+    }
+
+    /// A server at this address that sends events.
+    pub fn sse(url: impl Into<String>, headers: Variables) -> Self {
+        Self::Sse { url: url.into(), headers }
+    }
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, field, value): (_, _, &dyn fmt::Debug) = match self {
+            Self::Stdio { command, .. } => ("Stdio", "command", command),
+            Self::Http { headers, .. } => ("Http", "headers", headers),
+            Self::Sse { headers, .. } => ("Sse", "headers", headers),
+        };
+        f.debug_struct(name).field(field, value).finish_non_exhaustive()
+    }
 }
 
 /// As it stands in the file.

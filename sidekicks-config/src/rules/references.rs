@@ -6,7 +6,7 @@ use super::Rules;
 use crate::Code;
 use crate::nearest::nearest;
 use crate::pointer::Pointer;
-use crate::syntax::{Kind, Node};
+use crate::syntax::{Kind, Member, Node};
 
 /// How many names are looked at for what was meant, in one section: it takes as long as there are names, each time.
 const GUESSES: usize = 20_000;
@@ -77,7 +77,8 @@ impl<'a> Rules<'a> {
         if !self.is_known(section) {
             return;
         }
-        let names: HashSet<&str> = self.entries(section).map(|entry| entry.key.as_str()).collect();
+        let entries: Vec<&Member> = self.entries(section).collect();
+        let names: HashSet<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
         let mut used: HashSet<&str> = HashSet::new();
         let mut certain = !references.more;
         let mut guesses = GUESSES;
@@ -88,7 +89,7 @@ impl<'a> Rules<'a> {
                 }
                 Kind::Text(name) if !name.is_empty() => {
                     certain = false; // It may mean any of them.
-                    let known = self.entries(section).map(|entry| entry.key.as_str());
+                    let known = entries.iter().map(|entry| entry.key.as_str());
                     let nearest = nearest(name, known.take(guesses));
                     guesses = guesses.saturating_sub(names.len());
                     self.add(unknown(nearest), pointer.clone(), &node.span, None);
@@ -97,7 +98,7 @@ impl<'a> Rules<'a> {
             }
         }
         let Some(unused) = unused.filter(|_| certain && self.are_agents_certain()) else { return };
-        for entry in self.entries(section).filter(|entry| !used.contains(entry.key.as_str())) {
+        for entry in entries.into_iter().filter(|entry| !used.contains(entry.key.as_str())) {
             self.add(unused.clone(), [section, &entry.key].into(), &entry.key_span, None);
         }
     }

@@ -133,7 +133,7 @@ fn repeated(items: &[Node]) -> Vec<(usize, usize)> {
     let mut first: HashMap<&str, usize> = HashMap::new();
     let texts = items.iter().enumerate().filter_map(|(index, item)| Some((index, item.text()?)));
     texts
-        .filter_map(|(index, text)| Some((index, *first.entry(text).or_insert(index))))
-        .filter(|(a, b)| a != b)
+        .map(|(index, text)| (index, *first.entry(text).or_insert(index)))
+        .filter(|(index, first)| index != first)
         .collect()
 }
