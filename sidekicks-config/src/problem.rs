@@ -69,7 +69,8 @@ impl Problem {
         self.code.hint()
     }
 
-    pub(crate) fn is_error(&self) -> bool {
+    /// Whether it is more than a warning: the file cannot be used, or not all of it.
+    pub fn is_error(&self) -> bool {
         self.severity() == Severity::Error
     }
 }
