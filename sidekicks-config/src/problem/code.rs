@@ -1,6 +1,7 @@
 //! The kinds of problems.
 
 use super::Severity;
+use super::shown::shown;
 
 /// What kind of value is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,7 +126,7 @@ codes! {
     TooManyProblems = "too-many-problems" Error,
     /// A key that stood before in the same map; the other place is that one.
     DuplicateKey {
-        /// The key.
+        /// The key. It is empty where it may be a secret.
         key: String,
     } = "duplicate-key" Error,
 
@@ -137,7 +138,7 @@ codes! {
     } = "required-key" Error,
     /// A key that does not exist.
     UnknownKey {
-        /// The key.
+        /// The key. It is empty where it may be a secret.
         key: String,
         /// What to do about it.
         advice: Advice,
@@ -266,6 +267,11 @@ codes! {
 impl Code {
     /// What could stand there instead, where one thing is likely.
     pub(super) fn hint(&self) -> Option<&str> {
+        // A name of the file that cannot be shown is none to copy.
+        self.likely().filter(|hint| shown(hint) == *hint)
+    }
+
+    fn likely(&self) -> Option<&str> {
         match self {
             Self::UnknownKey { advice: Advice::DidYouMean(key) | Advice::CalledHere(key), .. } => Some(key),
             Self::NotOneOf { nearest, .. }
@@ -276,6 +282,15 @@ impl Code {
             Self::BadSize => Some("512MiB"),
             Self::RequiredKey { key } => Some(key),
             _ => None,
+        }
+    }
+
+    /// This without the key, which may be a secret.
+    pub(super) fn nameless(self) -> Self {
+        match self {
+            Self::DuplicateKey { .. } => Self::DuplicateKey { key: String::new() },
+            Self::UnknownKey { advice, .. } => Self::UnknownKey { key: String::new(), advice },
+            other => other,
         }
     }
 
