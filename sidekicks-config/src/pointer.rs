@@ -54,9 +54,7 @@ impl Pointer {
 
     /// Whether this step names an agent or the like: one of them may be called `env`.
     fn is_entry(&self, at: usize) -> bool {
-        let is_section = |step: &Step| {
-            matches!(step, Step::Key(key) if matches!(&**key, "agents" | "workspaces" | "mcp_servers" | "channels"))
-        };
+        let is_section = |step: &Step| matches!(step, Step::Key(key) if matches!(&**key, "agents" | "workspaces" | "mcp_servers" | "channels"));
         at == 1 && is_section(&self.0[0])
     }
 

@@ -120,6 +120,8 @@ codes! {
     Unexpected = "unexpected" Error,
     /// Something stands after the end of the value. It was not read.
     TrailingContent = "trailing-content" Error,
+    /// The marks of a merge that could not choose, at the first of them. Nothing between them was read.
+    ConflictMarker = "conflict-marker" Error,
     /// Brackets are nested more than 64 deep. Nothing after it was read.
     TooDeep = "too-deep" Error,
     /// There may be more problems than [`MAX_PROBLEMS`](super::MAX_PROBLEMS).
@@ -321,6 +323,7 @@ impl Code {
                 | Self::OddSpace
                 | Self::Unexpected
                 | Self::TrailingContent
+                | Self::ConflictMarker
                 | Self::TooDeep
                 | Self::TooManyProblems
         )

@@ -35,6 +35,7 @@ fn codes() -> Vec<Code> {
         Code::OddSpace,
         Code::Unexpected,
         Code::TrailingContent,
+        Code::ConflictMarker,
         Code::TooDeep,
         Code::TooManyProblems,
         Code::DuplicateKey { key: text("riker") },
