@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::problem::{cut, escaped};
+
 /// One step from a map or a list to what is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
@@ -32,6 +34,30 @@ impl Pointer {
         self.0.pop();
     }
 
+    /// Up to the first name of a variable or a header that is none: it may be a secret in the wrong place.
+    pub(crate) fn public(&self) -> Self {
+        let mut is_name: Option<fn(&str) -> bool> = None;
+        let mut end = self.0.len();
+        for (at, step) in self.0.iter().enumerate() {
+            let Step::Key(key) = step else { continue };
+            match is_name {
+                Some(is_name) if !is_name(key) => {
+                    end = at;
+                    break;
+                }
+                None if !self.is_entry(at) => is_name = names_in(key),
+                _ => {}
+            }
+        }
+        Self(self.0[..end].to_vec())
+    }
+
+    /// Whether this step names an agent or the like: one of them may be called `env`.
+    fn is_entry(&self, at: usize) -> bool {
+        let is_section = |step: &Step| matches!(step, Step::Key(key) if matches!(&**key, "agents" | "workspaces" | "mcp_servers" | "channels"));
+        at == 1 && is_section(&self.0[0])
+    }
+
     /// The pointer of a member of what this one points at.
     pub(crate) fn key(&self, key: &str) -> Self {
         let mut pointer = self.clone();
@@ -58,8 +84,8 @@ impl fmt::Display for Pointer {
         for (at, step) in self.0.iter().enumerate() {
             match step {
                 Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Key(key) if is_word(key) => write!(f, "{}{key}", if at == 0 { "" } else { "." })?,
-                Step::Key(key) => write!(f, "[{}]", serde_json::Value::from(key.as_str()))?,
+                Step::Key(key) if is_word(key) => write!(f, "{}{}", if at == 0 { "" } else { "." }, cut(key))?,
+                Step::Key(key) => write!(f, "[{}]", escaped(&serde_json::Value::from(cut(key)).to_string()))?,
             }
         }
         Ok(())
@@ -68,6 +94,25 @@ impl fmt::Display for Pointer {
 
 fn is_word(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '$'))
+}
+
+/// What is a name in a map that is called so, if it holds variables or headers. Others may call it otherwise.
+fn names_in(key: &str) -> Option<fn(&str) -> bool> {
+    /// A name that nobody has; it is more likely a token, which a header could be called as well.
+    const LONG: usize = 64;
+    let variable = |name: &str| {
+        let word = name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        word && name.len() <= LONG && name.starts_with(|c: char| !c.is_ascii_digit())
+    };
+    let header = |name: &str| {
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+.^_`|~-".contains(c);
+        !name.is_empty() && name.len() <= LONG && name.chars().all(token)
+    };
+    match key.to_ascii_lowercase().as_str() {
+        "env" | "environment" => Some(variable),
+        "headers" => Some(header),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -86,9 +131,34 @@ mod tests {
             (Pointer::from(["agents", "a.b", "x"]), "agents[\"a.b\"].x"),
             (Pointer::from(["a\"b\n"]), "[\"a\\\"b\\n\"]"),
             (Pointer::from(["", "$schema"]), "[\"\"].$schema"),
+            (Pointer::from(["a\u{7f}\u{9b}\u{202e}"]), "[\"a\\u007f\\u009b\\u202e\"]"),
+            (Pointer::from(["a", &"x".repeat(81)]), &format!("a.{}…", "x".repeat(80))),
+            (Pointer::from(["a", &"é".repeat(81)]), &format!("a[\"{}…\"]", "é".repeat(80))),
         ];
         for (pointer, expected) in cases {
-            assert_eq!(pointer.to_string(), expected);
+            assert_eq!(pointer.to_string(), *expected);
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_not_in_it() {
+        let long = "x".repeat(65);
+        let cases: [(Pointer, &str); 11] = [
+            (["agents", "a", "env", "API_KEY"].into(), "agents.a.env.API_KEY"),
+            (["agents", "a", "env", "KEY=sk-x"].into(), "agents.a.env"),
+            (["agents", "a", "env", "sk-x", "y"].into(), "agents.a.env"),
+            (["agents", "a", "env", ""].into(), "agents.a.env"),
+            (["agents", "a", "env", &long].into(), "agents.a.env"),
+            (Pointer::from(["agents", "a", "env"]).index(0).key("KEY=sk-x"), "agents.a.env[0]"),
+            (["defaults", "env", "1"].into(), "defaults.env"),
+            (["mcpServers", "a", "environment", "sk-x"].into(), "mcpServers.a.environment"),
+            (["mcp_servers", "a", "headers", "X-Api.Key"].into(), "mcp_servers.a.headers[\"X-Api.Key\"]"),
+            (["mcp_servers", "a", "headers", "Bearer x"].into(), "mcp_servers.a.headers"),
+            // An agent may be called so.
+            (["agents", "env", "two words"].into(), "agents.env[\"two words\"]"),
+        ];
+        for (pointer, expected) in cases {
+            assert_eq!(pointer.public().to_string(), expected);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod code;
 mod message;
+mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -9,6 +10,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 pub use code::{Advice, CODES, Code, Expected};
+
+pub(crate) use shown::{cut, escaped};
 
 use crate::language::Language;
 use crate::pointer::Pointer;
@@ -30,13 +33,15 @@ pub enum Severity {
 
 /// One thing that is wrong with a text, at its place.
 ///
-/// No value that stands in the text is ever in it, only names: of agents, workspaces, channels, servers and keys.
+/// No value that stands in the text is ever in it, only names: of agents, workspaces, channels, servers and keys. Nor is a
+/// name of a variable or a header that is none, for it may be a secret that was put in the wrong place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
     /// What it is, with what there is to know about it.
     pub code: Code,
-    /// Which value or key it is about, as `agents.riker.args[0]` or `agents["two words"]`; empty for the whole text.
+    /// Which value or key it is about, as `agents.riker.args[0]` or `agents["two words"]`; empty for the whole text. A key
+    /// of more than 80 characters ends with `…`, and the path of a name that may be a secret ends at the map.
     pub path: String,
     /// The bytes of the text that it is about; empty where something is missing.
     pub span: Range<usize>,
@@ -69,7 +74,8 @@ impl Problem {
         self.code.hint()
     }
 
-    pub(crate) fn is_error(&self) -> bool {
+    /// Whether it is more than a warning: the file cannot be used, or not all of it.
+    pub fn is_error(&self) -> bool {
         self.severity() == Severity::Error
     }
 }
@@ -93,13 +99,16 @@ pub(crate) fn placed(text: &str, mut found: Vec<Finding>) -> Vec<Problem> {
     found.sort_by_key(|finding| finding.span.start);
     found.extend(more);
     let lines = Lines::of(text);
-    let place = |finding: Finding| Problem {
-        path: finding.pointer.to_string(),
-        start: lines.position(finding.span.start),
-        end: lines.position(finding.span.end),
-        related: finding.related.map(|span| lines.position(span.start)),
-        span: finding.span,
-        code: finding.code,
+    let place = |finding: Finding| {
+        let public = finding.pointer.public();
+        Problem {
+            code: if public == finding.pointer { finding.code } else { finding.code.nameless() },
+            path: public.to_string(),
+            start: lines.position(finding.span.start),
+            end: lines.position(finding.span.end),
+            related: finding.related.map(|span| lines.position(span.start)),
+            span: finding.span,
+        }
     };
     found.into_iter().map(place).collect()
 }

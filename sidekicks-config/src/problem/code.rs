@@ -1,6 +1,7 @@
 //! The kinds of problems.
 
 use super::Severity;
+use super::shown::shown;
 
 /// What kind of value is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -119,13 +120,15 @@ codes! {
     Unexpected = "unexpected" Error,
     /// Something stands after the end of the value. It was not read.
     TrailingContent = "trailing-content" Error,
+    /// The marks of a merge that could not choose, at the first of them. Nothing between them was read.
+    ConflictMarker = "conflict-marker" Error,
     /// Brackets are nested more than 64 deep. Nothing after it was read.
     TooDeep = "too-deep" Error,
     /// There may be more problems than [`MAX_PROBLEMS`](super::MAX_PROBLEMS).
     TooManyProblems = "too-many-problems" Error,
     /// A key that stood before in the same map; the other place is that one.
     DuplicateKey {
-        /// The key.
+        /// The key. It is empty where it may be a secret.
         key: String,
     } = "duplicate-key" Error,
 
@@ -137,7 +140,7 @@ codes! {
     } = "required-key" Error,
     /// A key that does not exist.
     UnknownKey {
-        /// The key.
+        /// The key. It is empty where it may be a secret.
         key: String,
         /// What to do about it.
         advice: Advice,
@@ -266,6 +269,11 @@ codes! {
 impl Code {
     /// What could stand there instead, where one thing is likely.
     pub(super) fn hint(&self) -> Option<&str> {
+        // A name of the file that cannot be shown is none to copy.
+        self.likely().filter(|hint| shown(hint) == *hint)
+    }
+
+    fn likely(&self) -> Option<&str> {
         match self {
             Self::UnknownKey { advice: Advice::DidYouMean(key) | Advice::CalledHere(key), .. } => Some(key),
             Self::NotOneOf { nearest, .. }
@@ -276,6 +284,15 @@ impl Code {
             Self::BadSize => Some("512MiB"),
             Self::RequiredKey { key } => Some(key),
             _ => None,
+        }
+    }
+
+    /// This without the key, which may be a secret.
+    pub(super) fn nameless(self) -> Self {
+        match self {
+            Self::DuplicateKey { .. } => Self::DuplicateKey { key: String::new() },
+            Self::UnknownKey { advice, .. } => Self::UnknownKey { key: String::new(), advice },
+            other => other,
         }
     }
 
@@ -306,6 +323,7 @@ impl Code {
                 | Self::OddSpace
                 | Self::Unexpected
                 | Self::TrailingContent
+                | Self::ConflictMarker
                 | Self::TooDeep
                 | Self::TooManyProblems
         )

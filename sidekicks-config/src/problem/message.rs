@@ -2,6 +2,7 @@
 //!
 //! French has a no-break space before a colon and inside « », and a narrow one before `;`, `!` and `?`.
 
+use super::shown::{escaped, shown};
 use super::{Advice, Code, Expected};
 use crate::language::Language::{self, En, Fr};
 
@@ -39,16 +40,20 @@ impl Code {
             Self::OddSpace => "this is not an ordinary space; replace it with one, or delete it".into(),
             Self::Unexpected => "this character does not belong here".into(),
             Self::TrailingContent => "there is something after the end of the configuration".into(),
+            Self::ConflictMarker => "these are the marks of a merge conflict; keep one of the two texts".into(),
             Self::TooDeep => "lists and maps are nested too deep here".into(),
             Self::TooManyProblems => "there are too many problems; there may be more than these".into(),
-            Self::DuplicateKey { key } => format!("the key “{key}” is already used in this map"),
+            Self::DuplicateKey { key } => format!("{} is already used in this map", this_key(key, En)),
             Self::RequiredKey { key } => format!("the key “{key}” is missing"),
-            Self::UnknownKey { key, advice } => match advice {
-                Advice::None => format!("the key “{key}” is unknown here"),
-                Advice::DidYouMean(other) => format!("the key “{key}” is unknown here; did you mean “{other}”?"),
-                Advice::CalledHere(other) => format!("the key “{key}” is unknown; it is called “{other}” here"),
-                Advice::Delete => format!("the key “{key}” is unknown here; delete it"),
-            },
+            Self::UnknownKey { key, advice } => {
+                let key = this_key(key, En);
+                match advice {
+                    Advice::None => format!("{key} is unknown here"),
+                    Advice::DidYouMean(other) => format!("{key} is unknown here; did you mean “{other}”?"),
+                    Advice::CalledHere(other) => format!("{key} is unknown; it is called “{other}” here"),
+                    Advice::Delete => format!("{key} is unknown here; delete it"),
+                }
+            }
             Self::BadName => "a name begins with an unaccented letter or a digit, and has only such letters, digits, “.”, “_” and “-”, 64 characters at most".into(),
             Self::BadVariable => "the name of a variable has only unaccented letters, digits and “_”, and does not begin with a digit".into(),
             Self::BadHeader => "this is not the name of a header".into(),
@@ -98,11 +103,13 @@ impl Code {
             Self::UnusedWorkspace => "no agent works in this workspace".into(),
             Self::UnusedMcpServer => "no agent uses this MCP server".into(),
             Self::CommandNotFound { command, path: Some(path) } => {
-                format!("the command “{command}” was not found in the PATH: {path}")
+                format!("the command {} was not found in the PATH: {}", quote(command, En), escaped(path))
             }
-            Self::CommandNotFound { command, path: None } => format!("the command “{command}” was not found"),
+            Self::CommandNotFound { command, path: None } => {
+                format!("the command {} was not found", quote(command, En))
+            }
             Self::NoSuchFolder => "this folder does not exist".into(),
-            Self::VariableNotSet { name } => format!("the variable {name} is not set"),
+            Self::VariableNotSet { name } => format!("the variable {} is not set", shown(name)),
             Self::ReadableSecret => "other users can read this file, and this looks like a secret; write ${NAME} instead, or protect the file (chmod 600)".into(),
         }
     }
@@ -136,18 +143,22 @@ impl Code {
             Self::OddSpace => "ce caractère n’est pas un espace ordinaire\u{202f}; remplacez-le ou supprimez-le".into(),
             Self::Unexpected => "ce caractère n’a rien à faire ici".into(),
             Self::TrailingContent => "il y a quelque chose après la fin de la configuration".into(),
+            Self::ConflictMarker => "ce sont les marques d’un conflit de fusion\u{202f}; gardez l’un des deux textes".into(),
             Self::TooDeep => "les listes et les objets sont trop imbriqués ici".into(),
             Self::TooManyProblems => "il y a trop de problèmes\u{202f}; il peut y en avoir d’autres que ceux-ci".into(),
-            Self::DuplicateKey { key } => format!("la clé «\u{a0}{key}\u{a0}» est déjà utilisée dans cet objet"),
+            Self::DuplicateKey { key } => format!("{} est déjà utilisée dans cet objet", this_key(key, Fr)),
             Self::RequiredKey { key } => format!("il manque la clé «\u{a0}{key}\u{a0}»"),
             Self::UnknownKey { key, advice } => {
-                let unknown = format!("la clé «\u{a0}{key}\u{a0}» est inconnue ici");
+                let key = this_key(key, Fr);
+                let unknown = format!("{key} est inconnue ici");
                 match advice {
                     Advice::None => unknown,
                     Advice::DidYouMean(other) => {
                         format!("{unknown}\u{202f}; vouliez-vous dire «\u{a0}{other}\u{a0}»\u{202f}?")
                     }
-                    Advice::CalledHere(other) => format!("la clé «\u{a0}{key}\u{a0}» est inconnue\u{202f}; elle s’appelle ici «\u{a0}{other}\u{a0}»"),
+                    Advice::CalledHere(other) => {
+                        format!("{key} est inconnue\u{202f}; elle s’appelle ici «\u{a0}{other}\u{a0}»")
+                    }
                     Advice::Delete => format!("{unknown}\u{202f}; supprimez-la"),
                 }
             }
@@ -208,13 +219,14 @@ impl Code {
             Self::UnusedWorkspace => "aucun agent ne travaille dans cet espace de travail".into(),
             Self::UnusedMcpServer => "aucun agent n’utilise ce serveur MCP".into(),
             Self::CommandNotFound { command, path: Some(path) } => {
-                format!("la commande «\u{a0}{command}\u{a0}» est introuvable dans le PATH\u{a0}: {path}")
+                let (command, path) = (quote(command, Fr), escaped(path));
+                format!("la commande {command} est introuvable dans le PATH\u{a0}: {path}")
             }
             Self::CommandNotFound { command, path: None } => {
-                format!("la commande «\u{a0}{command}\u{a0}» est introuvable")
+                format!("la commande {} est introuvable", quote(command, Fr))
             }
             Self::NoSuchFolder => "ce dossier n’existe pas".into(),
-            Self::VariableNotSet { name } => format!("la variable {name} n’est pas définie"),
+            Self::VariableNotSet { name } => format!("la variable {} n’est pas définie", shown(name)),
             Self::ReadableSecret => "d’autres utilisateurs peuvent lire ce fichier, et ceci ressemble à un secret\u{202f}; écrivez plutôt ${NOM}, ou protégez le fichier (chmod 600)".into(),
         }
     }
@@ -229,7 +241,18 @@ fn plural<'a>(n: u64, one: &'a str, many: &'a str, language: Language) -> &'a st
     if single { one } else { many }
 }
 
+/// A key of the file, which is not named where it may be a secret.
+fn this_key(key: &str, language: Language) -> String {
+    match (key, language) {
+        ("", En) => "this key".into(),
+        ("", Fr) => "cette clé".into(),
+        (key, En) => format!("the key {}", quote(key, En)),
+        (key, Fr) => format!("la clé {}", quote(key, Fr)),
+    }
+}
+
 fn quote(text: &str, language: Language) -> String {
+    let text = shown(text);
     match language {
         En => format!("“{text}”"),
         Fr => format!("«\u{a0}{text}\u{a0}»"),

@@ -1,6 +1,7 @@
 //! What problems say, and in what order.
 
 mod order;
+mod secrets;
 mod words;
 
 use super::{Advice, Code, Expected};
@@ -34,11 +35,14 @@ fn codes() -> Vec<Code> {
         Code::OddSpace,
         Code::Unexpected,
         Code::TrailingContent,
+        Code::ConflictMarker,
         Code::TooDeep,
         Code::TooManyProblems,
         Code::DuplicateKey { key: text("riker") },
+        Code::DuplicateKey { key: text("") },
         Code::RequiredKey { key: text("command") },
         unknown("colour", Advice::None),
+        unknown("", Advice::None),
         unknown("permision", Advice::DidYouMean(text("permission"))),
         unknown("environment", Advice::CalledHere(text("env"))),
         unknown("type", Advice::Delete),

@@ -42,6 +42,11 @@ impl Brackets {
         Self { places }
     }
 
+    /// Whether each is closed, and none that was opened before.
+    pub(super) fn come_out_even(&self) -> bool {
+        self.places.first().is_none_or(|(_, opened)| *opened == 0) && self.places.iter().all(|(_, opened)| *opened <= 0)
+    }
+
     /// How many more brackets are opened than closed after the one at `at`.
     pub(super) fn opened_after(&self, at: usize) -> isize {
         let next = self.places.partition_point(|(place, _)| *place <= at);

@@ -1,5 +1,6 @@
 //! Values, and what to make of something else.
 
+mod conflict;
 mod key;
 mod list;
 mod map;
@@ -29,6 +30,7 @@ pub(crate) fn read(text: &str) -> Document {
         open: Vec::new(),
         left: Before::Value,
         brackets: OnceCell::new(),
+        conflict: false,
         quiet: false,
         stopped: false,
     };
@@ -46,6 +48,8 @@ struct Parser<'a> {
     /// What the value that was read last leaves before the next one.
     left: Before,
     brackets: OnceCell<Brackets>,
+    /// The marks of a merge were passed.
+    conflict: bool,
     /// What is read is told of already.
     quiet: bool,
     /// Nothing more is read, nor told.
@@ -128,6 +132,7 @@ impl Parser<'_> {
         self.at += 1;
         self.open.push(Open { closer, damaged: false, mistyped: false });
         let kind = body(self);
+        self.conflict = false;
         self.left = Before::Value;
         let mut damaged = true;
         if let Some(open) = self.open.pop() {

@@ -2,6 +2,7 @@
 
 mod brackets;
 mod commas;
+mod conflicts;
 mod differential;
 mod keys;
 mod laws;

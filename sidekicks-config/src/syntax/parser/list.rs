@@ -11,6 +11,9 @@ impl Parser<'_> {
         let mut before = Before::Comma;
         let mut told = 0; // Before the last item.
         while let Some(c) = self.next(']') {
+            if self.passed_conflict() {
+                before = Before::Slip;
+            }
             match c {
                 ',' if before == Before::Comma => self.skip(stray(c)),
                 ',' => {

@@ -12,6 +12,9 @@ impl Parser<'_> {
         let mut seen = Seen::default();
         let mut before = Before::Comma; // Nothing has to part the first one from what was before.
         while let Some(c) = self.next('}') {
+            if self.passed_conflict() {
+                before = Before::Slip;
+            }
             match c {
                 ',' if before == Before::Comma => self.skip(stray(c)),
                 ',' => {
@@ -115,6 +118,10 @@ impl Parser<'_> {
     fn value_of_key(&mut self) -> Node {
         let colon = self.at;
         self.trivia();
+        if self.passed_conflict() {
+            self.left = Before::Slip;
+            return Node { kind: Kind::Broken, span: colon..colon, damaged: false };
+        }
         if matches!(self.peek(), Some(':' | '=')) {
             self.skip(Code::Unexpected); // `"a": : 1`
             self.take(|c| matches!(c, ':' | '=' | '>'));

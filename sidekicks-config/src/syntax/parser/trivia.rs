@@ -24,6 +24,7 @@ impl Parser<'_> {
                     self.report(Code::HashComment, self.at..end);
                     self.at = end;
                 }
+                '<' | '|' | '=' | '>' if self.is_conflict() => self.conflict(),
                 _ if is_odd_space(c) => {
                     // Ordinary ones may be among them.
                     let run =
