@@ -34,14 +34,15 @@ impl Pointer {
         self.0.pop();
     }
 
-    /// Up to the first name of a variable or a header that is none: it may be a secret in the wrong place.
-    pub(crate) fn public(&self) -> Self {
+    /// Up to the first name of a variable or a header that is none and may be a secret in the wrong place: it looks like
+    /// one, or the text has a slip, after which keys and values may have changed places.
+    pub(crate) fn public(&self, has_slip: bool) -> Self {
         let mut is_name: Option<fn(&str) -> bool> = None;
         let mut end = self.0.len();
         for (at, step) in self.0.iter().enumerate() {
             let Step::Key(key) = step else { continue };
             match is_name {
-                Some(is_name) if !is_name(key) => {
+                Some(is_name) if !is_name(key) && (has_slip || !is_mere_mistake(key)) => {
                     end = at;
                     break;
                 }
@@ -115,6 +116,14 @@ fn names_in(key: &str) -> Option<fn(&str) -> bool> {
     }
 }
 
+/// Whether nobody would take this for a secret, though it is no name: `MY-KEY`, `1A`, nothing at all. Keys of many services
+/// begin with `sk-`.
+fn is_mere_mistake(name: &str) -> bool {
+    name.len() <= 32
+        && !name.starts_with("sk-")
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,7 +167,18 @@ mod tests {
             (["agents", "env", "two words"].into(), "agents.env[\"two words\"]"),
         ];
         for (pointer, expected) in cases {
-            assert_eq!(pointer.public().to_string(), expected);
+            assert_eq!(pointer.public(true).to_string(), expected);
+        }
+        let cases: [(Pointer, &str); 6] = [
+            (["agents", "a", "env", "MY-KEY"].into(), "agents.a.env.MY-KEY"),
+            (["agents", "a", "env", "1A"].into(), "agents.a.env.1A"),
+            (["agents", "a", "env", ""].into(), "agents.a.env[\"\"]"),
+            (["agents", "a", "env", "KEY=x"].into(), "agents.a.env"),
+            (["agents", "a", "env", &"x-".repeat(17)].into(), "agents.a.env"),
+            (["mcp_servers", "a", "headers", "Bearer x"].into(), "mcp_servers.a.headers"),
+        ];
+        for (pointer, expected) in cases {
+            assert_eq!(pointer.public(false).to_string(), expected);
         }
     }
 }

@@ -98,9 +98,10 @@ pub(crate) fn placed(text: &str, mut found: Vec<Finding>) -> Vec<Problem> {
     }
     found.sort_by_key(|finding| finding.span.start);
     found.extend(more);
+    let has_slip = found.iter().any(|finding| finding.code.is_syntax());
     let lines = Lines::of(text);
     let place = |finding: Finding| {
-        let public = finding.pointer.public();
+        let public = finding.pointer.public(has_slip);
         Problem {
             code: if public == finding.pointer { finding.code } else { finding.code.nameless() },
             path: public.to_string(),
