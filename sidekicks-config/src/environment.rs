@@ -129,9 +129,8 @@ impl Look<'_> {
         let path = search_path(own.as_deref(), &inherited);
         if find_program(&program, &path, None).is_none() {
             let named = own.is_none() && !program.contains('/');
-            let written = command.text().unwrap_or_default().to_owned();
             let path = named.then(|| path.to_string_lossy().into_owned());
-            self.add(Code::CommandNotFound { command: written, path }, pointer, command.span.clone());
+            self.add(not_found(command.text().unwrap_or_default(), path), pointer, command.span.clone());
         }
     }
 
@@ -145,6 +144,15 @@ impl Look<'_> {
             }
         }
     }
+}
+
+/// What is told of a command that is not found. Its arguments are not, nor the value of a variable: they may be secrets.
+fn not_found(command: &str, path: Option<String>) -> Code {
+    if command.contains(char::is_whitespace) {
+        return Code::CommandWithArguments;
+    }
+    let command = command.split('=').next().unwrap_or_default().to_owned();
+    Code::CommandNotFound { command, path }
 }
 
 /// Whether what has this name is mostly a secret.

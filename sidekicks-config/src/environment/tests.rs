@@ -61,7 +61,7 @@ fn agent(settings: &str) -> String {
 #[test]
 fn programs() {
     let machine = Machine::new();
-    let cases: [(&str, &[&str]); 16] = [
+    let cases: [(&str, &[&str]); 18] = [
         (r#""command":"agent""#, &[]),
         (r#""command":"gone""#, &["command-not-found agents.a.command gone PATH"]),
         (r#""command":"tool""#, &["command-not-found agents.a.command tool PATH"]),
@@ -80,8 +80,10 @@ fn programs() {
         (r#""command":"./tool""#, &["command-not-found agents.a.command ./tool"]),
         (r#""command":"${OTHER}/tool""#, &[]),
         (r#""command":"${NO}/tool""#, &["variable-not-set agents.a.command NO"]),
-        // Arguments are no part of it.
-        (r#""command":"agent --acp""#, &["command-not-found agents.a.command agent --acp PATH"]),
+        // Arguments are no part of it. They may be secrets, as what is given to a variable.
+        (r#""command":"agent --acp""#, &["command-with-arguments agents.a.command"]),
+        (r#""command":"KEY=x gone --acp""#, &["command-with-arguments agents.a.command"]),
+        (r#""command":"KEY=x""#, &["command-not-found agents.a.command KEY PATH"]),
         (r#""command":"gone","enabled":false"#, &[]),
     ];
     for (settings, expected) in cases {

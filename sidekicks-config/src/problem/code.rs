@@ -250,11 +250,13 @@ codes! {
     // What this machine says of it.
     /// A program is not found.
     CommandNotFound {
-        /// The program, as it is written in the file.
+        /// The program, as it is written in the file, but not what is after a `=`.
         command: String,
         /// The `PATH` that it was looked for on; `None` where it has a slash, or where the file itself sets the `PATH`.
         path: Option<String>,
     } = "command-not-found" Warning,
+    /// A program is not found whose name has blanks: there are arguments in it, most likely.
+    CommandWithArguments = "command-with-arguments" Warning,
     /// There is no such folder.
     NoSuchFolder = "no-such-folder" Warning,
     /// An environment variable that is not set.

@@ -108,6 +108,9 @@ impl Code {
             Self::CommandNotFound { command, path: None } => {
                 format!("the command {} was not found", quote(command, En))
             }
+            Self::CommandWithArguments => {
+                "no program has this name, blanks included; the arguments of a command belong in “args”".into()
+            }
             Self::NoSuchFolder => "this folder does not exist".into(),
             Self::VariableNotSet { name } => format!("the variable {} is not set", shown(name)),
             Self::ReadableSecret => "other users can read this file, and this looks like a secret; write ${NAME} instead, or protect the file (chmod 600)".into(),
@@ -225,6 +228,7 @@ impl Code {
             Self::CommandNotFound { command, path: None } => {
                 format!("la commande {} est introuvable", quote(command, Fr))
             }
+            Self::CommandWithArguments => "aucun programme ne porte ce nom, espaces compris\u{202f}; les arguments d’une commande vont dans «\u{a0}args\u{a0}»".into(),
             Self::NoSuchFolder => "ce dossier n’existe pas".into(),
             Self::VariableNotSet { name } => format!("la variable {} n’est pas définie", shown(name)),
             Self::ReadableSecret => "d’autres utilisateurs peuvent lire ce fichier, et ceci ressemble à un secret\u{202f}; écrivez plutôt ${NOM}, ou protégez le fichier (chmod 600)".into(),

@@ -94,6 +94,7 @@ fn codes() -> Vec<Code> {
         Code::UnusedMcpServer,
         Code::CommandNotFound { command: text("agent"), path: some("/usr/bin:/bin") },
         Code::CommandNotFound { command: text("./agent"), path: None },
+        Code::CommandWithArguments,
         Code::NoSuchFolder,
         Code::VariableNotSet { name: text("API_KEY") },
         Code::ReadableSecret,

@@ -51,6 +51,16 @@ fn no_name_that_is_none_is_told_of_variables_and_headers() {
 }
 
 #[test]
+fn no_argument_is_told() {
+    for command in ["nope --key sk-CANARY", "nope\\t--key=CANARY", "KEY=CANARY nope", "KEY=CANARY"] {
+        let text = format!(r#"{{ "version": 1, "agents": {{ "a": {{ "command": "{command}" }} }} }}"#);
+        let problems = check_environment(&text, Path::new("/x/sidekicks.jsonc"), &|_| None);
+        assert_eq!(problems.len(), 1, "{command}");
+        assert!(!told(&problems[0]).contains("CANARY"), "{}", told(&problems[0]));
+    }
+}
+
+#[test]
 fn no_sentence_and_no_path_says_something_to_a_terminal_or_is_long() {
     let long = "x".repeat(100_000);
     for key in [r"\u001b[2J\u0007", r"\u009b\u007f", "\u{202e}\u{9b}\u{7f}", &long, "é\u{301}\u{85}"] {
