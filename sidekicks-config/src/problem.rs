@@ -34,7 +34,8 @@ pub enum Severity {
 /// One thing that is wrong with a text, at its place.
 ///
 /// No value that stands in the text is ever in it, only names: of agents, workspaces, channels, servers and keys. Nor is a
-/// name of a variable or a header that is none, for it may be a secret that was put in the wrong place.
+/// name of a variable or a header that is none, for it may be a secret that was put in the wrong place. An amount of time or
+/// memory, such as `1m`, is the one value that a hint is made of: `1min`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -69,7 +70,8 @@ impl Problem {
         self.code.message(language)
     }
 
-    /// What could stand there instead, where one thing is likely: the closest name that there is, or an example.
+    /// What could stand there instead, where one thing is likely: the closest name that there is, what others call so, or
+    /// the same amount as it is written here.
     pub fn hint(&self) -> Option<&str> {
         self.code.hint()
     }

@@ -40,7 +40,8 @@ pub struct Saved {
     /// The digest of the text: what to expect at the next save.
     pub digest: Digest,
     /// Whether the file was replaced in one step. If not, it cannot be replaced, as when a container mounts it alone: it
-    /// was written in place, and its old text is in the state folder, in a file whose name begins with `backup-`.
+    /// was written in place, and its old text is in the state folder, in a file whose name begins with `backup-`. One
+    /// that could not be read, as after a save that was killed, does not replace the copy of one that could.
     pub atomic: bool,
     /// What is doubtful in the text, none of it an error.
     pub warnings: Vec<Problem>,

@@ -3,6 +3,8 @@
 //! Only this module and the one below it know the crate that validates.
 
 mod advice;
+mod amounts;
+mod nul;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -70,6 +72,10 @@ pub(crate) fn check(document: &Document, value: &Value, wrong: &mut Wrong) -> Ve
         if found.len() > 8 * MAX_PROBLEMS {
             first(&mut found);
         }
+    }
+    for nul in nul::check(&document.root) {
+        wrong.add(&nul.finding.pointer);
+        found.push(nul);
     }
     first(&mut found);
     found.into_iter().map(Found::advised).collect()

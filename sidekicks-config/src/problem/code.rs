@@ -29,6 +29,8 @@ pub enum Advice {
     DidYouMean(String),
     /// Another program calls so what is called this here.
     CalledHere(String),
+    /// Another program says with it the opposite of what is said with this key here.
+    Opposite(String),
     /// Another program needs it, and nothing stands for it here.
     Delete,
 }
@@ -65,7 +67,7 @@ macro_rules! codes {
 
 codes! {
     // How it is written.
-    /// The file is not UTF-8 from here on.
+    /// The file is not UTF-8 from here on. It may be in another encoding, such as UTF-16.
     NotUtf8 = "not-utf8" Error,
     /// There is nothing in it.
     Empty = "empty" Error,
@@ -84,7 +86,10 @@ codes! {
     /// A text in other quotes than `"`.
     WrongQuotes = "wrong-quotes" Error,
     /// A text without quotes.
-    BareWord = "bare-word" Error,
+    BareWord {
+        /// The value that others write so: `true` for `True`.
+        nearest: Option<String>,
+    } = "bare-word" Error,
     /// A number as JSON does not have it, or too large to be held.
     BadNumber = "bad-number" Error,
     /// A text whose closing quote is not on its line.
@@ -169,11 +174,18 @@ codes! {
     BadDuration {
         /// Whether `never` is one, here.
         never: bool,
+        /// The one that was probably meant.
+        nearest: Option<String>,
     } = "bad-duration" Error,
     /// No size.
-    BadSize = "bad-size" Error,
+    BadSize {
+        /// The one that was probably meant.
+        nearest: Option<String>,
+    } = "bad-size" Error,
     /// No address of a server.
     BadUrl = "bad-url" Error,
+    /// A text with the character U+0000, at which the system would end it.
+    NulCharacter = "nul-character" Error,
     /// A text in which there has to be something.
     EmptyText = "empty-text" Error,
     /// A text that is too long.
@@ -277,13 +289,17 @@ impl Code {
 
     fn likely(&self) -> Option<&str> {
         match self {
-            Self::UnknownKey { advice: Advice::DidYouMean(key) | Advice::CalledHere(key), .. } => Some(key),
-            Self::NotOneOf { nearest, .. }
+            Self::UnknownKey {
+                advice: Advice::DidYouMean(key) | Advice::CalledHere(key) | Advice::Opposite(key),
+                ..
+            } => Some(key),
+            Self::BareWord { nearest }
+            | Self::NotOneOf { nearest, .. }
+            | Self::BadDuration { nearest, .. }
+            | Self::BadSize { nearest }
             | Self::UnknownWorkspace { nearest }
             | Self::UnknownAgent { nearest }
             | Self::UnknownMcpServer { nearest } => nearest.as_deref(),
-            Self::BadDuration { .. } => Some("10min"),
-            Self::BadSize => Some("512MiB"),
             Self::RequiredKey { key } => Some(key),
             _ => None,
         }
@@ -311,7 +327,7 @@ impl Code {
                 | Self::MissingKey
                 | Self::UnquotedKey
                 | Self::WrongQuotes
-                | Self::BareWord
+                | Self::BareWord { .. }
                 | Self::BadNumber
                 | Self::UnclosedText
                 | Self::BadEscape

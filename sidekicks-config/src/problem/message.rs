@@ -17,7 +17,7 @@ impl Code {
 
     fn english(&self) -> String {
         match self {
-            Self::NotUtf8 => "from here on, the file is not valid UTF-8".into(),
+            Self::NotUtf8 => "from here on, the file is not valid UTF-8; save it as UTF-8".into(),
             Self::Empty => "the file is empty; it needs at least “version” and “agents”".into(),
             Self::MissingComma => "a comma is missing here".into(),
             Self::ExtraComma => "this comma is one too many".into(),
@@ -26,7 +26,8 @@ impl Code {
             Self::MissingKey => "this value has no key".into(),
             Self::UnquotedKey => "this key needs double quotes".into(),
             Self::WrongQuotes => "straight double quotes are needed here".into(),
-            Self::BareWord => "this is not a value; a text needs double quotes around it".into(),
+            Self::BareWord { nearest: nearest @ Some(_) } => format!("this is not a value{}", did_you_mean(nearest, En)),
+            Self::BareWord { nearest: None } => "this is not a value; a text needs double quotes around it".into(),
             Self::BadNumber => "this is not a valid number; write it as 42, -1 or 0.5".into(),
             Self::UnclosedText => "this text needs its closing quote on the same line".into(),
             Self::BadEscape => "this backslash has no meaning here; to write one, type two: \\\\".into(),
@@ -51,6 +52,7 @@ impl Code {
                     Advice::None => format!("{key} is unknown here"),
                     Advice::DidYouMean(other) => format!("{key} is unknown here; did you mean “{other}”?"),
                     Advice::CalledHere(other) => format!("{key} is unknown; it is called “{other}” here"),
+                    Advice::Opposite(other) => format!("{key} is unknown here; its opposite is called “{other}”"),
                     Advice::Delete => format!("{key} is unknown here; delete it"),
                 }
             }
@@ -69,11 +71,15 @@ impl Code {
                 let allowed = quoted(allowed, En, "or");
                 format!("{allowed} is expected{}", did_you_mean(nearest, En))
             }
-            Self::BadDuration { never: false } => "a duration such as “30s”, “10min” or “2h” is expected".into(),
-            Self::BadDuration { never: true } => {
-                "a duration such as “30s”, “10min” or “2h”, or “never”, is expected".into()
+            Self::BadDuration { never, nearest } => {
+                let never = if *never { ", or “never”," } else { "" };
+                let meant = did_you_mean(nearest, En);
+                format!("a duration such as “30s”, “10min” or “2h”{never} is expected{meant}")
             }
-            Self::BadSize => "a size such as “512MiB” or “2GiB” is expected".into(),
+            Self::BadSize { nearest } => {
+                format!("a size such as “512MiB” or “2GiB” is expected{}", did_you_mean(nearest, En))
+            }
+            Self::NulCharacter => "this text has the character \\u0000, which no program can be given".into(),
             Self::BadUrl => "an address that begins with http:// or https:// is expected".into(),
             Self::EmptyText => "this text must not be empty".into(),
             Self::TooLong { max } => format!("this text is too long; at most {max} {} allowed", plural(*max, "character is", "characters are", En)),
@@ -119,7 +125,7 @@ impl Code {
 
     fn french(&self) -> String {
         match self {
-            Self::NotUtf8 => "à partir d’ici, le fichier n’est pas en UTF-8 valide".into(),
+            Self::NotUtf8 => "à partir d’ici, le fichier n’est pas en UTF-8 valide\u{202f}; enregistrez-le en UTF-8".into(),
             Self::Empty => {
                 "le fichier est vide\u{202f}; il faut au moins «\u{a0}version\u{a0}» et «\u{a0}agents\u{a0}»".into()
             }
@@ -130,7 +136,10 @@ impl Code {
             Self::MissingKey => "cette valeur n’a pas de clé".into(),
             Self::UnquotedKey => "cette clé doit être entre guillemets doubles".into(),
             Self::WrongQuotes => "il faut des guillemets doubles droits ici".into(),
-            Self::BareWord => "ce n’est pas une valeur\u{202f}; un texte s’écrit entre guillemets doubles".into(),
+            Self::BareWord { nearest: nearest @ Some(_) } => {
+                format!("ce n’est pas une valeur{}", did_you_mean(nearest, Fr))
+            }
+            Self::BareWord { nearest: None } => "ce n’est pas une valeur\u{202f}; un texte s’écrit entre guillemets doubles".into(),
             Self::BadNumber => "ce n’est pas un nombre valide\u{202f}; écrivez-le comme 42, -1 ou 0.5".into(),
             Self::UnclosedText => "il manque à ce texte son guillemet fermant, sur la même ligne".into(),
             Self::BadEscape => "cette barre oblique inverse n’a pas de sens ici\u{202f}; pour en écrire une, tapez-en deux\u{a0}: \\\\".into(),
@@ -162,6 +171,9 @@ impl Code {
                     Advice::CalledHere(other) => {
                         format!("{key} est inconnue\u{202f}; elle s’appelle ici «\u{a0}{other}\u{a0}»")
                     }
+                    Advice::Opposite(other) => {
+                        format!("{unknown}\u{202f}; son contraire s’appelle «\u{a0}{other}\u{a0}»")
+                    }
                     Advice::Delete => format!("{unknown}\u{202f}; supprimez-la"),
                 }
             }
@@ -180,13 +192,18 @@ impl Code {
                 let allowed = quoted(allowed, Fr, "ou");
                 format!("{allowed} est attendu{}", did_you_mean(nearest, Fr))
             }
-            Self::BadDuration { never: false } => "une durée telle que «\u{a0}30s\u{a0}», «\u{a0}10min\u{a0}» ou \
-                                                   «\u{a0}2h\u{a0}» est attendue"
-                .into(),
-            Self::BadDuration { never: true } => "une durée telle que «\u{a0}30s\u{a0}», «\u{a0}10min\u{a0}» ou \
-                                                  «\u{a0}2h\u{a0}», ou «\u{a0}never\u{a0}», est attendue"
-                .into(),
-            Self::BadSize => "une taille telle que «\u{a0}512MiB\u{a0}» ou «\u{a0}2GiB\u{a0}» est attendue".into(),
+            Self::BadDuration { never, nearest } => {
+                let never = if *never { ", ou «\u{a0}never\u{a0}»," } else { "" };
+                let meant = did_you_mean(nearest, Fr);
+                format!(
+                    "une durée telle que «\u{a0}30s\u{a0}», «\u{a0}10min\u{a0}» ou «\u{a0}2h\u{a0}»{never} est attendue{meant}"
+                )
+            }
+            Self::BadSize { nearest } => {
+                let meant = did_you_mean(nearest, Fr);
+                format!("une taille telle que «\u{a0}512MiB\u{a0}» ou «\u{a0}2GiB\u{a0}» est attendue{meant}")
+            }
+            Self::NulCharacter => "ce texte contient le caractère \\u0000, qu’aucun programme ne peut recevoir".into(),
             Self::BadUrl => "une adresse qui commence par http:// ou https:// est attendue".into(),
             Self::EmptyText => "ce texte ne doit pas être vide".into(),
             Self::TooLong { max } => {

@@ -8,6 +8,7 @@ use super::Replacement;
 use super::temporary::{self, Temporary};
 use crate::contents;
 use crate::save::{SaveError, SaveStep};
+use crate::syntax;
 
 impl Replacement<'_> {
     /// Whoever reads in between, or after a kill, sees a part of the text. The old one is in the state folder by then.
@@ -27,10 +28,13 @@ impl Replacement<'_> {
     }
 
     /// Keeps a copy of the old bytes, which outlives a power cut, and returns them and its place.
+    ///
+    /// What a save that was killed has left of a text does not take the place of the copy that it made of the whole one.
     fn back_up(&self) -> io::Result<(Vec<u8>, PathBuf)> {
         let state = self.state.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let old = contents::read(&self.target)?;
-        let backup = state.backup();
+        let whole = state.backup();
+        let backup = if is_whole(&old) || !whole.try_exists()? { whole } else { state.second_backup() };
         state.make_folder()?;
         temporary::remove_stale(&backup);
         let mut copy = Temporary::create(&backup)?;
@@ -40,6 +44,11 @@ impl Replacement<'_> {
         super::sync_directory(&backup)?;
         Ok((old, backup))
     }
+}
+
+/// Whether a configuration can be read in these bytes as it is written, so that they are not the beginning of one.
+fn is_whole(bytes: &[u8]) -> bool {
+    str::from_utf8(bytes).is_ok_and(|text| !syntax::read(text).found.iter().any(|finding| finding.code.is_syntax()))
 }
 
 /// Writes these bytes and nothing after them.

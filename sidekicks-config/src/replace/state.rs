@@ -56,6 +56,11 @@ impl State {
         self.folder.join(format!("backup-{:016x}", self.hash))
     }
 
+    /// Where a text is kept that cannot be read, while the other one may be the only whole one.
+    pub(super) fn second_backup(&self) -> PathBuf {
+        self.folder.join(format!("backup-{:016x}-damaged", self.hash))
+    }
+
     pub(super) fn make_folder(&self) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)
     }

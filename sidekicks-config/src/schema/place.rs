@@ -8,8 +8,7 @@ use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
 use super::tree::Tree;
-use super::{Found, Rank, beside};
-use crate::nearest::nearest;
+use super::{Found, Rank, advice, amounts, beside};
 use crate::pointer::Pointer;
 use crate::syntax::{Finding, Node};
 use crate::{Advice, Code, Expected};
@@ -97,7 +96,9 @@ fn of_value(error: &ValidationError<'_>) -> Option<Code> {
         }),
         Kind::Enum { options } => Some(not_one_of(options.as_array()?, error.instance().as_str())),
         Kind::Constant { .. } => Some(Code::BadVersion),
-        Kind::Pattern { pattern } => unit(pattern),
+        Kind::Pattern { pattern } => {
+            unit(pattern).map(|code| meant(code, error.instance().as_str().unwrap_or_default()))
+        }
         Kind::Minimum { .. } | Kind::Maximum { .. } => {
             Some(Code::OutOfRange { min: number("minimum")?, max: number("maximum")? })
         }
@@ -113,18 +114,27 @@ pub(super) fn unit(pattern: &str) -> Option<Code> {
         r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" => Code::BadName,
         r"^[A-Za-z_][A-Za-z0-9_]*$" => Code::BadVariable,
         r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" => Code::BadHeader,
-        r"^[1-9][0-9]{0,6}(ms|s|min|h)$" => Code::BadDuration { never: false },
-        r"^((0|[1-9][0-9]{0,6})(ms|s|min|h)|never)$" => Code::BadDuration { never: true },
-        r"^[1-9][0-9]{0,6}(KiB|MiB|GiB|TiB)$" => Code::BadSize,
+        r"^[1-9][0-9]{0,6}(ms|s|min|h)$" => Code::BadDuration { never: false, nearest: None },
+        r"^((0|[1-9][0-9]{0,6})(ms|s|min|h)|never)$" => Code::BadDuration { never: true, nearest: None },
+        r"^[1-9][0-9]{0,6}(KiB|MiB|GiB|TiB)$" => Code::BadSize { nearest: None },
         r"^https?://." => Code::BadUrl,
         r"\S" => Code::EmptyText,
         _ => return None,
     })
 }
 
+/// With the amount that was probably meant.
+fn meant(code: Code, written: &str) -> Code {
+    match code {
+        Code::BadDuration { never, .. } => Code::BadDuration { never, nearest: amounts::duration(written, never) },
+        Code::BadSize { .. } => Code::BadSize { nearest: amounts::size(written) },
+        other => other,
+    }
+}
+
 fn not_one_of(allowed: &[Value], written: Option<&str>) -> Code {
     let allowed: Vec<String> = allowed.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    let nearest = written.and_then(|written| nearest(written, allowed.iter().map(String::as_str)));
+    let nearest = written.and_then(|written| advice::value(written, &allowed));
     Code::NotOneOf { allowed, nearest }
 }
 

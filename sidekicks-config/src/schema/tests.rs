@@ -95,9 +95,75 @@ fn what_others_call_our_keys_is_a_key() {
         .filter_map(|(_, node)| Some(node.get("properties")?.as_object()?.keys().cloned().collect::<Vec<_>>()))
         .flatten()
         .collect();
-    for (theirs, ours) in advice::FOREIGN {
+    for (theirs, ours) in advice::FOREIGN.into_iter().chain(advice::OPPOSITES) {
         assert!(keys.contains(ours) && !keys.contains(theirs), "{theirs} → {ours}");
     }
+}
+
+#[test]
+fn what_others_write_for_our_values_is_a_value() {
+    let enums: Vec<Value> = places().into_iter().filter_map(|(_, node)| node.get("enum").cloned()).collect();
+    for (theirs, ours) in advice::FOREIGN_VALUES {
+        let has = |values: &Value, value: &str| values.as_array().is_some_and(|values| values.contains(&json!(value)));
+        let with_ours: Vec<&Value> = enums.iter().filter(|values| has(values, ours)).collect();
+        assert!(!with_ours.is_empty() && !with_ours.iter().any(|values| has(values, theirs)), "{theirs} → {ours}");
+    }
+}
+
+#[test]
+fn habits_of_other_programs_are_hinted_at() {
+    let agent = |settings: &str| format!(r#"{{"version":1,"agents":{{"a":{{"command":"x",{settings}}}}}}}"#);
+    let server = |server: &str| {
+        format!(
+            r#"{{"version":1,"agents":{{"a":{{"command":"x","mcp_servers":["m"]}}}},"mcp_servers":{{"m":{{{server}}}}}}}"#
+        )
+    };
+    let cases: [(String, &str, Option<&str>); 20] = [
+        (agent(r#""arguments":[]"#), "unknown-key", Some("args")),
+        (agent(r#""workdir":"/""#), "unknown-key", Some("cwd")),
+        (agent(r#""work_dir":"/""#), "unknown-key", Some("cwd")),
+        (agent(r#""workingDir":"/""#), "unknown-key", Some("cwd")),
+        (agent(r#""disabled":true"#), "unknown-key", Some("enabled")),
+        (agent(r#""timeout":"30s""#), "unknown-key", None),
+        (agent(r#""start_timeout":"1m""#), "bad-duration", Some("1min")),
+        (agent(r#""start_timeout":"10 minutes""#), "bad-duration", Some("10min")),
+        (agent(r#""start_timeout":"600""#), "bad-duration", None),
+        (agent(r#""start_timeout":600"#), "bad-duration", None),
+        (agent(r#""idle_timeout":"Never""#), "bad-duration", Some("never")),
+        (agent(r#""memory_limit":"2GB""#), "bad-size", Some("2GiB")),
+        (agent(r#""memory_limit":"512M""#), "bad-size", Some("512MiB")),
+        (agent(r#""permission":"allow""#), "not-one-of", None),
+        (agent(r#""permission":"approve-reads""#), "not-one-of", Some("allow_reads")),
+        (agent(r#""permission":"deny""#), "not-one-of", Some("deny_all")),
+        (server(r#""type":"streamable-http","url":"https://x""#), "not-one-of", Some("http")),
+        (server(r#""type":"streamable_http","url":"https://x""#), "not-one-of", Some("http")),
+        (server(r#""type":"remote","url":"https://x""#), "not-one-of", Some("http")),
+        (server(r#""type":"local","command":"x""#), "not-one-of", Some("stdio")),
+    ];
+    for (text, id, hint) in cases {
+        let problems = validate(&text);
+        let [problem] = &problems[..] else { panic!("{text}: {problems:?}") };
+        assert_eq!((problem.id(), problem.hint()), (id, hint), "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_started_with_a_nul() {
+    let text = r#"{"version":1,"workspaces":{"w":{"path":"/\u0000"}},"defaults":{"env":{"A":"\u0000"}},"agents":{
+        "a":{"command":"x\u0000","args":["y","\u0000"],"env":{"B":"\u0000"},"workspace":"w","model":"\u0000"},
+        "b":{"command":"x","cwd":"\u0000"},
+        "c":{"command":"x"}}}"#
+        .replace("\\\\", "\\");
+    let told: Vec<String> = validate(&text).iter().map(|p| format!("{} {}", p.id(), p.path)).collect();
+    let paths = [
+        "workspaces.w.path",
+        "defaults.env.A",
+        "agents.a.command",
+        "agents.a.args[1]",
+        "agents.a.env.B",
+        "agents.b.cwd",
+    ];
+    assert_eq!(told, paths.map(|path| format!("nul-character {path}")));
 }
 
 #[test]
@@ -225,12 +291,12 @@ fn a_value_of_another_kind_is_told_as_what_is_wanted() {
         ("args", "{}", Code::WrongType { expected: Expected::List }),
         ("args", "null", Code::WrongType { expected: Expected::List }),
         ("env", "[]", Code::WrongType { expected: Expected::Map }),
-        ("start_timeout", "30", Code::BadDuration { never: false }),
-        ("start_timeout", "\"never\"", Code::BadDuration { never: false }),
-        ("idle_timeout", "false", Code::BadDuration { never: true }),
-        ("memory_limit", "1024", Code::BadSize),
-        ("memory_limit", "\"0MiB\"", Code::BadSize),
-        ("memory_limit", "\"1MiB\\n\"", Code::BadSize),
+        ("start_timeout", "30", Code::BadDuration { never: false, nearest: None }),
+        ("start_timeout", "\"never\"", Code::BadDuration { never: false, nearest: None }),
+        ("idle_timeout", "false", Code::BadDuration { never: true, nearest: None }),
+        ("memory_limit", "1024", Code::BadSize { nearest: None }),
+        ("memory_limit", "\"0MiB\"", Code::BadSize { nearest: None }),
+        ("memory_limit", "\"1MiB\\n\"", Code::BadSize { nearest: Some("1MiB".to_owned()) }),
         ("display_name", &format!("\"{}\"", "x".repeat(81)), Code::TooLong { max: 80 }),
     ];
     for (key, value, code) in cases {

@@ -78,6 +78,10 @@ enum Before {
 
 impl Parser<'_> {
     fn root(&mut self) -> Node {
+        if self.is_another_encoding() {
+            self.report(Code::NotUtf8, self.at..self.at + self.peek().map_or(0, char::len_utf8));
+            self.stop();
+        }
         self.trivia();
         while let Some(c) = self.peek().filter(|c| matches!(c, ',' | ':' | ';' | '=' | '}' | ']')) {
             self.skip(stray(c));
@@ -106,6 +110,13 @@ impl Parser<'_> {
             self.trivia();
         }
         root
+    }
+
+    /// Whether the text begins as one in UTF-16 does: with a mark of two bytes that UTF-8 does not have, which were replaced,
+    /// or with every other byte zero.
+    fn is_another_encoding(&self) -> bool {
+        let rest = &self.text[self.at..];
+        rest.starts_with("\u{fffd}\u{fffd}") || rest.chars().take(2).any(|c| c == '\0')
     }
 
     fn value(&mut self) -> Node {

@@ -18,7 +18,12 @@ fn starts(problems: &[Problem]) -> Vec<usize> {
 #[test]
 fn they_are_in_the_order_of_the_text() {
     // What is found at one place stays as it was found.
-    let found = [(Code::Repeated, 7..8), (Code::MissingComma, 2..2), (Code::BadSize, 2..5), (Code::EmptyText, 0..1)];
+    let found = [
+        (Code::Repeated, 7..8),
+        (Code::MissingComma, 2..2),
+        (Code::BadSize { nearest: None }, 2..5),
+        (Code::EmptyText, 0..1),
+    ];
     let problems = placed("a\n🦀\r\nxyz", found.map(|(code, span)| finding(code, span)).into());
     assert_eq!(starts(&problems), [0, 2, 2, 7]);
     assert_eq!(problems[1].code, Code::MissingComma);
@@ -74,7 +79,7 @@ fn what_the_parser_had_enough_of_is_said_once_and_last() {
 fn errors_come_before_warnings_where_not_all_can() {
     let text = "x".repeat(1000);
     let mut found: Vec<Finding> = (0..150).map(|at| finding(Code::NoSuchFolder, at..at + 1)).collect();
-    found.push(finding(Code::BadSize, 500..501));
+    found.push(finding(Code::BadSize { nearest: None }, 500..501));
     let problems = placed(&text, found);
     assert_eq!(problems.iter().filter(|problem| problem.is_error()).count(), 2, "it, and that there are more");
     assert_eq!((problems[98].span.start, problems[99].id()), (98, "bad-size"));

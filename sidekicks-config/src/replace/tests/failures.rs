@@ -28,9 +28,9 @@ fn a_step_that_fails_leaves_the_old_file_and_nothing_else() {
 fn a_file_that_cannot_be_replaced_is_written_in_place_and_copied_first() {
     let stage = Stage::new();
     set_mode(&stage.config(), 0o644);
-    let saved = stage.save_fixed("n", |_| Ok(()), Some(&stage.state())).unwrap();
-    assert_eq!(saved, Replaced { digest: Digest::of(b"n"), atomic: false });
-    assert_eq!((stage.text().as_str(), stage.names(), mode(&stage.config())), ("n", vec!["config".into()], 0o644));
+    let saved = stage.save_fixed("{}", |_| Ok(()), Some(&stage.state())).unwrap();
+    assert_eq!(saved, Replaced { digest: Digest::of(b"{}"), atomic: false });
+    assert_eq!((stage.text().as_str(), stage.names(), mode(&stage.config())), ("{}", vec!["config".into()], 0o644));
     assert_eq!(stage.copies(), ["old"]);
     let copy = fs::read_dir(stage.state()).unwrap().map(|entry| entry.unwrap().path());
     assert!(copy.into_iter().all(|path| mode(&path) == 0o600));
@@ -38,7 +38,7 @@ fn a_file_that_cannot_be_replaced_is_written_in_place_and_copied_first() {
 
     // The next one takes its place.
     stage.save_fixed("newer", |_| Ok(()), Some(&stage.state())).unwrap();
-    assert_eq!((stage.text().as_str(), stage.copies()), ("newer", vec!["n".into()]));
+    assert_eq!((stage.text().as_str(), stage.copies()), ("newer", vec!["{}".into()]));
 }
 
 #[test]
@@ -123,4 +123,23 @@ fn temporary_files_that_were_left_for_a_day_are_removed() {
     stage.save("new").unwrap();
     let left = [".config.13.0123456789abcdef.tmp", ".config.swp", ".other.12.0123456789abcdef.tmp", "config"];
     assert_eq!(stage.names(), left);
+}
+
+#[test]
+fn in_place_no_rest_of_a_text_replaces_the_copy_of_a_whole_one() {
+    let stage = Stage::new();
+    let whole = r#"{ "version": 1 }"#;
+    fs::write(stage.config(), whole).unwrap();
+    stage.save_fixed("{}", |_| Ok(()), Some(&stage.state())).unwrap();
+    // A kill left nothing, then a part; both times somebody saves again.
+    for rest in ["", "{ \"vers", "{ # x"] {
+        fs::write(stage.config(), rest).unwrap();
+        stage.save_fixed("{}", |_| Ok(()), Some(&stage.state())).unwrap();
+        let mut copies = stage.copies();
+        copies.sort_by_key(|copy| copy != whole);
+        assert_eq!(copies, [whole, rest]);
+    }
+    // A whole one does.
+    stage.save_fixed("{ }", |_| Ok(()), Some(&stage.state())).unwrap();
+    assert!(stage.copies().contains(&"{}".to_owned()) && !stage.copies().contains(&whole.to_owned()));
 }

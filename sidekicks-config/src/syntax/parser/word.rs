@@ -22,7 +22,7 @@ impl<'a> Parser<'a> {
             None if is_numeric(word) && !self.is_phrase() => Code::BadNumber,
             _ => {
                 self.phrase(start);
-                Code::BareWord
+                Code::BareWord { nearest: foreign(&self.text[start..self.at]).map(str::to_owned) }
             }
         };
         self.report(code, start..self.at);
@@ -117,6 +117,12 @@ fn plain(word: &str) -> Option<Kind> {
         "false" => Some(Kind::Bool(false)),
         _ => number(word).map(Kind::Number),
     }
+}
+
+/// The value of JSON that others write so.
+fn foreign(word: &str) -> Option<&'static str> {
+    let values = [("true", "true"), ("false", "false"), ("null", "null"), ("none", "null"), ("nil", "null")];
+    values.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
 }
 
 /// A number as JSON writes it, if it is one that can be held.

@@ -95,3 +95,12 @@ fn lines_end_in_three_ways() {
         ),
     ]);
 }
+
+#[test]
+fn it_is_in_another_encoding() {
+    for text in ["\u{fffd}\u{fffd}{\0\"\0v\0", "{\0\"\0v\0", "\0{\0\"", "\0\0\0\0", "{\0\0\0}\0\0\0"] {
+        assert_read(&[(text, &["not-utf8 1:1"], "null")]);
+    }
+    let utf16: Vec<u8> = "{ \"a\": \"\u{e9}\" }".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_read(&[(&String::from_utf8_lossy(&utf16), &["not-utf8 1:1"], "null")]);
+}

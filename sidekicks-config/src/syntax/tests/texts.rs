@@ -162,3 +162,22 @@ fn a_character_cannot_stand_in_a_text() {
         ),
     ]);
 }
+
+#[test]
+fn words_of_other_languages_are_hinted_at() {
+    let cases = [
+        ("True", Some("true")),
+        ("FALSE", Some("false")),
+        ("None", Some("null")),
+        ("NULL", Some("null")),
+        ("opus", None),
+        ("True story", None),
+        ("yes", None),
+    ];
+    for (word, nearest) in cases {
+        let text = format!("{{\"a\": {word}, \"b\": 1}}");
+        let found = crate::syntax::read(&text).found;
+        let code = crate::Code::BareWord { nearest: nearest.map(str::to_owned) };
+        assert_eq!(found.into_iter().map(|finding| finding.code).collect::<Vec<_>>(), [code], "{word}");
+    }
+}
