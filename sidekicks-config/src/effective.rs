@@ -210,7 +210,7 @@ impl fmt::Debug for EffectiveAgent {
         f.debug_struct("EffectiveAgent")
             .field("name", name)
             .field("enabled", enabled)
-            .field("command", command)
+            .field("command", &command.split_whitespace().next().unwrap_or_default())
             .field("args", &format_args!("[{}]", args.len()))
             .field("env", env)
             .field("env_remove", env_remove)

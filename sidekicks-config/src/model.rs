@@ -270,7 +270,7 @@ impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { command, args, env, enabled, workspace, cwd, permission, permission_rules, .. } = self;
         f.debug_struct("Agent")
-            .field("command", command)
+            .field("command", &command.split_whitespace().next().unwrap_or_default())
             .field("args", &format_args!("[{}]", args.len()))
             .field("env", env)
             .field("enabled", enabled)
