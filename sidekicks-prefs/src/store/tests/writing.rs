@@ -99,13 +99,8 @@ fn a_newer_version_is_respected() {
     insta::assert_snapshot!(place.text(), @r#"
     {
       "version": 2,
-      "shape": {
-        "z": 1,
-        "a": 2
-      },
-      "last": {
-        "path": "/x"
-      },
+      "shape": {"z":1,"a":2},
+      "last": {"path":"/x"},
       "recent": [
         "/a",
         "/x"
