@@ -56,7 +56,7 @@ fn no_change_is_lost() {
         assert!(child.wait_with_output().unwrap().status.success());
     }
     assert_eq!(counted(&place), 300);
-    assert_eq!(place.names(), ["preferences.json", "preferences.lock"]);
+    assert_eq!(place.names(), ["preferences.json", "preferences.json.lock"]);
 }
 
 #[test]
