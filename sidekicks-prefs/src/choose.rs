@@ -73,10 +73,13 @@ pub fn choose(given: Option<&Path>, env: &dyn Fn(&str) -> Option<OsString>, pref
     }
 }
 
-/// Whether there is no such file, to mark it in a list of recent ones. A link that leads nowhere is missing. A file
-/// that cannot be looked at, for want of permission say, is not: opening it tells more.
+/// Whether there is no such file, to mark it in a list of recent ones. A link that leads nowhere is missing, and so is
+/// what no file can be called: a path with the character U+0000, or one that is too long. A file that cannot be looked
+/// at, for want of permission say, is not: opening it tells more.
 pub fn is_missing(path: &Path) -> bool {
-    fs::metadata(path).is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+    use ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+    let missing = [NotFound, NotADirectory, InvalidInput, InvalidFilename];
+    fs::metadata(path).is_err_and(|error| missing.contains(&error.kind()))
 }
 
 #[cfg(test)]
@@ -134,6 +137,12 @@ mod tests {
             [("file", false), (".", false), ("gone", true), ("file/below", true), ("dangling", true), ("loop", false)]
         {
             assert_eq!(is_missing(&at(name)), missing, "{name}");
+        }
+        for impossible in ["nul\0", &"x".repeat(10_000), &"x/".repeat(10_000)] {
+            assert!(is_missing(&at(impossible)), "{impossible:.80}");
+            let preferences = Preferences { last: Some(at(impossible)), recent: Vec::new() };
+            let env = |name: &str| (name == "XDG_CONFIG_HOME").then(|| folder.path().into());
+            assert_eq!(choose(None, &env, &preferences).gone(), Some(&*at(impossible)));
         }
     }
 }

@@ -92,7 +92,14 @@ pub(crate) fn folder(path: &Path) -> io::Result<&Path> {
     path.parent().ok_or_else(|| ErrorKind::InvalidInput.into())
 }
 
-/// The name of a file without what follows the last point; its lock and its like are named after it.
+/// The file beside this one that is locked instead of it. No file is its own lock, whatever it is called.
+pub(crate) fn lock_of(path: &Path) -> PathBuf {
+    let mut lock = path.as_os_str().to_owned();
+    lock.push(".lock");
+    lock.into()
+}
+
+/// The name of a file without what follows the last point; what is kept beside it is named after it.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

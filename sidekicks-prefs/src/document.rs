@@ -3,16 +3,25 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use indexmap::IndexMap;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::preferences::{MOST_RECENT, Preferences};
 
 /// The version of the shape that this crate writes.
 const VERSION: u64 = 1;
 
-/// What a preferences file says, fields included that this version does not know.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Document(pub(crate) Map<String, Value>);
+/// What a preferences file says, fields included that this version does not know. Each field is the text that it has, so
+/// that a number which we could not hold stays what it is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Document(IndexMap<String, Box<RawValue>>);
+
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        self.fields().eq(other.fields())
+    }
+}
 
 /// A field is there and has another type than ours.
 struct Foreign;
@@ -27,6 +36,28 @@ impl Document {
         Ok(serde_json::to_string_pretty(&self.0)? + "\n")
     }
 
+    /// The fields, in order, with their texts.
+    fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, raw)| (name.as_str(), raw.get()))
+    }
+
+    /// `None` where there is no such field, and `Some(None)` where its value is none that can be held.
+    pub(crate) fn field(&self, name: &str) -> Option<Option<Value>> {
+        Some(serde_json::from_str(self.0.get(name)?.get()).ok())
+    }
+
+    /// Sets a field, at the end or where it is already. `false` where that cannot be.
+    pub(crate) fn insert(&mut self, name: &str, value: &Value) -> bool {
+        let text = serde_json::to_string_pretty(value).map(|text| text.replace('\n', "\n  "));
+        match text.and_then(RawValue::from_string) {
+            Ok(raw) => {
+                self.0.insert(name.to_owned(), raw);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
     /// A field of another type counts as one that is not there.
     pub(crate) fn preferences(&self) -> Preferences {
         Preferences { last: self.last().unwrap_or_default(), recent: self.recent().unwrap_or_default() }
@@ -34,7 +65,7 @@ impl Document {
 
     /// The version of the shape, where a newer program wrote this.
     pub(crate) fn newer_version(&self) -> Option<u64> {
-        self.0.get("version").and_then(Value::as_u64).filter(|version| *version > VERSION)
+        self.field("version")??.as_u64().filter(|version| *version > VERSION)
     }
 
     /// Writes what differs, and only that. `false` where a newer program gave a field a type that we do not know: its
@@ -58,24 +89,25 @@ impl Document {
         if foreign && self.newer_version().is_some() {
             return false;
         }
-        self.0.entry("version").or_insert(VERSION.into());
-        self.0.insert(name.to_owned(), value);
-        true
+        if !self.0.contains_key("version") && !self.insert("version", &VERSION.into()) {
+            return false;
+        }
+        self.insert(name, &value)
     }
 
     fn last(&self) -> Result<Option<PathBuf>, Foreign> {
-        match self.0.get("last") {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(path)) => Ok(absolute(path)),
+        match self.field("last") {
+            None | Some(Some(Value::Null)) => Ok(None),
+            Some(Some(Value::String(path))) => Ok(absolute(&path)),
             Some(_) => Err(Foreign),
         }
     }
 
     /// What was edited by hand may be too long, or name a file twice.
     fn recent(&self) -> Result<Vec<PathBuf>, Foreign> {
-        let values = match self.0.get("recent") {
-            None | Some(Value::Null) => return Ok(Vec::new()),
-            Some(Value::Array(values)) => values,
+        let values = match self.field("recent") {
+            None | Some(Some(Value::Null)) => return Ok(Vec::new()),
+            Some(Some(Value::Array(values))) => values,
             Some(_) => return Err(Foreign),
         };
         let paths: Vec<&str> = values.iter().map(|value| value.as_str().ok_or(Foreign)).collect::<Result<_, _>>()?;
@@ -174,8 +206,28 @@ mod tests {
         ] {
             let mut document = Document::parse(before.as_bytes()).unwrap();
             let done = document.set(&to);
-            assert_eq!(done.then(|| serde_json::to_string(&document.0).unwrap()).as_deref(), expected, "{before}");
+            let text = || serde_json::from_str::<Value>(&document.text().unwrap()).unwrap().to_string();
+            assert_eq!(done.then(text).as_deref(), expected, "{before}");
         }
+    }
+
+    #[test]
+    fn what_is_not_ours_keeps_its_text() {
+        let deep = "[".repeat(10_000) + &"]".repeat(10_000);
+        for value in
+            ["1e400", "12345678901234567890123", "1.0", "-0", "1E2", "\"\\ud800\"", "{\"a\":1,\"a\": 2}", &deep]
+        {
+            let text = format!("{{\"x\": {value}, \"last\": \"/b\"}}");
+            let mut document = Document::parse(text.as_bytes()).expect(value);
+            assert!(document.set(&preferences(Some("/a"), &["/a"])));
+            assert_eq!(document.preferences(), preferences(Some("/a"), &["/a"]));
+            let written = document.text().unwrap();
+            assert!(written.contains(&format!("\n  \"x\": {value},\n")), "{written:.200}");
+            assert_eq!(Document::parse(written.as_bytes()), Some(document));
+        }
+        // One of ours that we cannot hold has a wrong type.
+        let document = Document::parse(br#"{"last": 1e400, "recent": ["/a"]}"#).unwrap();
+        assert_eq!(document.preferences(), preferences(None, &["/a"]));
     }
 
     /// A field as anybody may have left it.
@@ -196,7 +248,10 @@ mod tests {
             fields in proptest::collection::vec((r"version|last|recent|x|y", value()), 0..6),
             to in ("/[a-c]", proptest::collection::btree_set("/[a-l]", 0..=8)),
         ) {
-            let before = Document(fields.into_iter().collect());
+            let mut before = Document::default();
+            for (name, value) in fields {
+                prop_assert!(before.insert(&name, &value));
+            }
             let read = before.preferences();
             prop_assert!(read.recent.len() <= MOST_RECENT);
             prop_assert!(read.recent.iter().chain(&read.last).all(|path| path.is_absolute()));
@@ -214,8 +269,8 @@ mod tests {
                 prop_assert!(before.newer_version().is_some());
             }
             let kept = |document: &Document| {
-                let ours = |name: &String| ["last", "recent"].contains(&name.as_str());
-                document.0.clone().into_iter().filter(|(name, _)| !ours(name)).collect::<Vec<_>>()
+                let others = document.fields().filter(|(name, _)| !["last", "recent"].contains(name));
+                others.map(|(name, text)| (name.to_owned(), text.to_owned())).collect::<Vec<_>>()
             };
             prop_assert!(kept(&after).starts_with(&kept(&before)), "what is not ours stays, in its order");
             prop_assert_eq!(Document::parse(after.text()?.as_bytes()), Some(after));

@@ -44,7 +44,7 @@
 //! - **Nothing here stops a start.** There are no errors, only notices: what cannot be read counts as empty, and what
 //!   cannot be written is not remembered. Without a home folder nothing is, and nothing is said.
 //! - **No change is lost unsaid.** Each change is made to what the file says at that moment, under a lock that all
-//!   processes take (`preferences.lock`, beside the file). One that gets no lock within 2 seconds is not saved, and a
+//!   processes take (`preferences.json.lock`, beside the file). One that gets no lock within 2 seconds is not saved, and a
 //!   notice says so. A disk that has no locks is used without.
 //! - **Whole files.** Whoever reads the file sees the old or the new one, also when a process is killed or the system
 //!   crashes. Where the file is a link, what it leads to is replaced and the link stays.

@@ -132,7 +132,7 @@ impl fmt::Display for Notice {
             Self::TooLarge { path, limit } => {
                 write!(
                     f,
-                    "the preferences in {} would have more than {limit} bytes: they were left alone",
+                    "the preferences in {} may not have more than {limit} bytes: they were left alone",
                     path.display()
                 )
             }
@@ -168,7 +168,7 @@ mod tests {
         let path = || PathBuf::from("/p/preferences.json");
         let error = || Arc::new(io::Error::from(io::ErrorKind::PermissionDenied));
         let notices = [
-            Notice::Busy { lock: "/p/preferences.lock".into() },
+            Notice::Busy { lock: "/p/preferences.json.lock".into() },
             Notice::Damaged { path: path(), kept_as: Some("/p/preferences.bad-1700000000.json".into()) },
             Notice::Damaged { path: path(), kept_as: None },
             Notice::NewerVersion { path: path(), version: 2 },
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(codes, NOTICES);
         let texts: Vec<_> = notices.iter().map(|notice| format!("{}: {notice}", notice.code())).collect();
         insta::assert_snapshot!(texts.join("\n"), @r#"
-        busy: the preferences were not saved: another process holds /p/preferences.lock
+        busy: the preferences were not saved: another process holds /p/preferences.json.lock
         damaged: the preferences in /p/preferences.json are damaged: they were kept as /p/preferences.bad-1700000000.json, and new ones are begun
         damaged: the preferences in /p/preferences.json are damaged, and were left as they are
         newer-version: the preferences in /p/preferences.json have version 2, newer than this program: not all was saved
@@ -192,7 +192,7 @@ mod tests {
         not-a-file: the preferences cannot be kept in /p/preferences.json: that is not a file
         not-saved: the preferences were not saved in /p/preferences.json: permission denied
         not-unicode: the path /p/� is not valid Unicode, and cannot be remembered
-        too-large: the preferences in /p/preferences.json would have more than 1048576 bytes: they were left alone
+        too-large: the preferences in /p/preferences.json may not have more than 1048576 bytes: they were left alone
         unreadable: the preferences in /p/preferences.json cannot be read: permission denied
         "#);
     }

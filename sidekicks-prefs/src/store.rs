@@ -144,7 +144,7 @@ impl Store {
     }
 
     fn lock(&self, path: &Path) -> Result<Lock, Notice> {
-        let lock = path.with_extension("lock");
+        let lock = disk::lock_of(path);
         let taken = disk::make_folder(path).and_then(|()| Lock::take(&lock, self.patience));
         taken.map_err(|error| Notice::not_saved(path, error))?.ok_or(Notice::Busy { lock })
     }

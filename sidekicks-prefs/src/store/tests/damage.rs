@@ -49,7 +49,7 @@ fn a_damaged_file_behind_a_link_is_set_aside_where_it_is() {
 #[test]
 fn a_damaged_file_that_cannot_be_set_aside_stays() {
     let place = Place::with("bad");
-    let lock = Lock::take(&place.at("preferences.lock"), Duration::ZERO).unwrap();
+    let lock = Lock::take(&place.at("preferences.json.lock"), Duration::ZERO).unwrap();
     assert_eq!(codes(&place.store.read().1), ["damaged", "busy"]);
     assert_eq!(codes(&place.store.opened("/a").notices), ["damaged", "busy"]);
     drop(lock);

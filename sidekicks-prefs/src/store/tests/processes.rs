@@ -14,13 +14,12 @@ const CHANGES: &str = "SIDEKICKS_PREFS_TEST_CHANGES";
 fn count(store: &Store) -> Updated {
     store.edit(|document| {
         let next = counter(document) + 1;
-        document.0.insert("counter".to_owned(), next.into());
-        true
+        document.insert("counter", &next.into())
     })
 }
 
 fn counter(document: &Document) -> u64 {
-    document.0.get("counter").and_then(|counter| counter.as_u64()).unwrap_or_default()
+    document.field("counter").flatten().and_then(|counter| counter.as_u64()).unwrap_or_default()
 }
 
 fn counted(place: &Place) -> u64 {
@@ -57,7 +56,7 @@ fn no_change_is_lost() {
         assert!(child.wait_with_output().unwrap().status.success());
     }
     assert_eq!(counted(&place), 300);
-    assert_eq!(place.names(), ["preferences.json", "preferences.lock"]);
+    assert_eq!(place.names(), ["preferences.json", "preferences.json.lock"]);
 }
 
 #[test]

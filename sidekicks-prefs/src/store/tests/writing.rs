@@ -25,7 +25,7 @@ fn modes() {
         ("new", 0o700),
         ("new/deep", 0o700),
         ("new/deep/preferences.json", 0o600),
-        ("new/deep/preferences.lock", 0o600),
+        ("new/deep/preferences.json.lock", 0o600),
     ] {
         assert_eq!(mode(&place.at(name)), expected, "{name}");
     }
@@ -82,7 +82,7 @@ fn links_stay_links() {
         assert!(fs::symlink_metadata(&target).unwrap().is_file());
         assert_eq!(mode(&target), 0o600);
         assert_eq!(fs::read_to_string(&target).unwrap().contains("mine"), exists);
-        assert!(target.with_extension("lock").exists(), "one lock, whatever link was followed");
+        assert!(disk::lock_of(&target).exists(), "one lock, whatever link was followed");
         // The other way to it is the same store.
         assert_eq!(Store::at(&target).read().0.last, Some("/a".into()));
     }
@@ -99,13 +99,8 @@ fn a_newer_version_is_respected() {
     insta::assert_snapshot!(place.text(), @r#"
     {
       "version": 2,
-      "shape": {
-        "z": 1,
-        "a": 2
-      },
-      "last": {
-        "path": "/x"
-      },
+      "shape": {"z":1,"a":2},
+      "last": {"path":"/x"},
       "recent": [
         "/a",
         "/x"
@@ -117,10 +112,22 @@ fn a_newer_version_is_respected() {
 }
 
 #[test]
+fn no_file_is_its_own_lock() {
+    let place = Place::new();
+    for name in ["x.lock", "lock", ".lock", "x"] {
+        let store = Store::at(place.at(name));
+        opened(&store, "/a");
+        assert_eq!(opened(&store, "/b").last, Some("/b".into()));
+        assert_eq!(fs::read_to_string(place.at(&format!("{name}.lock"))).unwrap(), "", "{name}");
+        fs::remove_file(place.at(name)).unwrap();
+    }
+}
+
+#[test]
 fn a_lock_that_is_not_had_is_told() {
     let place = Place::new();
     let before = opened(&place.store, "/a");
-    let lock = Lock::take(&place.at("preferences.lock"), Duration::ZERO).unwrap();
+    let lock = Lock::take(&place.at("preferences.json.lock"), Duration::ZERO).unwrap();
     assert!(lock.is_some());
     let updated = place.store.opened("/b");
     assert_eq!((&updated.preferences, updated.saved, codes(&updated.notices)), (&before, false, vec!["busy"]));
@@ -133,7 +140,7 @@ fn a_lock_that_is_not_had_is_told() {
 fn where_nothing_can_be_written() {
     let place = Place::new();
     fs::write(place.at("file"), "").unwrap();
-    fs::create_dir(place.at("preferences.lock")).unwrap();
+    fs::create_dir(place.at("preferences.json.lock")).unwrap();
     for (path, code) in [
         (place.at("file/preferences.json"), "unreadable"), // a file where a folder should be
         (place.file().to_owned(), "not-saved"),            // no lock can be made
@@ -143,7 +150,7 @@ fn where_nothing_can_be_written() {
         assert_eq!((updated.saved, codes(&updated.notices)), (false, vec![code]), "{path:?}");
         assert_eq!(updated.preferences, Preferences::default(), "{path:?}");
     }
-    assert_eq!(place.names(), ["file", "preferences.lock"]);
+    assert_eq!(place.names(), ["file", "preferences.json.lock"]);
 }
 
 #[test]
@@ -165,5 +172,5 @@ fn temporary_files_of_the_dead_are_removed_after_a_day() {
         File::create(place.at(name)).unwrap().set_modified(SystemTime::now() - age).unwrap();
     }
     opened(&place.store, "/a");
-    assert_eq!(place.names(), [".other.old.tmp", ".preferences.new.tmp", "preferences.json", "preferences.lock"]);
+    assert_eq!(place.names(), [".other.old.tmp", ".preferences.new.tmp", "preferences.json", "preferences.json.lock"]);
 }
