@@ -1,5 +1,7 @@
 //! The file of the preferences.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{self, Path, PathBuf};
@@ -12,7 +14,7 @@ use crate::document::Document;
 use crate::location::preferences_file;
 use crate::lock::Lock;
 use crate::notice::Notice;
-use crate::preferences::Preferences;
+use crate::preferences::{Canonical, Preferences};
 
 /// How long another process is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -76,7 +78,7 @@ impl Store {
     /// Nothing is written where nothing changes.
     pub fn opened(&self, config: impl AsRef<Path>) -> Updated {
         match memorable(config.as_ref()) {
-            Ok(config) => self.change(|before| before.opened(&config, &canonical)),
+            Ok(config) => self.change(|before, canonical| before.opened(&config, canonical)),
             Err(notice) => {
                 let mut unchanged = self.edit(|_| true);
                 unchanged.saved = false;
@@ -91,11 +93,19 @@ impl Store {
     pub fn forget(&self, config: impl AsRef<Path>) -> Updated {
         let config = config.as_ref();
         let config = path::absolute(config).unwrap_or_else(|_| config.to_owned());
-        self.change(|before| before.forgot(&config, &canonical))
+        self.change(|before, canonical| before.forgot(&config, canonical))
     }
 
-    fn change(&self, to: impl Fn(&Preferences) -> Preferences) -> Updated {
-        self.edit(|document| document.set(&to(&document.preferences())))
+    fn change(&self, to: impl Fn(&Preferences, Canonical<'_>) -> Preferences) -> Updated {
+        // A disk that does not answer would have others wait for the lock, so links are mostly followed before it is taken.
+        let known = RefCell::new(HashMap::new());
+        let canonical = |path: &Path| -> Option<PathBuf> {
+            let place = known.borrow().get(path).cloned();
+            place.unwrap_or_else(|| {
+                known.borrow_mut().entry(path.to_owned()).or_insert(fs::canonicalize(path).ok()).clone()
+            })
+        };
+        self.edit(|document| document.set(&to(&document.preferences(), &canonical)))
     }
 
     /// Changes what the file says now, never what it said some time ago. `change` tells whether all could be changed,
@@ -183,10 +193,6 @@ fn memorable(config: &Path) -> Result<PathBuf, Notice> {
     let path = path::absolute(config)
         .map_err(|error| Notice::NoAbsolutePath { path: config.to_owned(), error: Arc::new(error) })?;
     if path.to_str().is_some() { Ok(path) } else { Err(Notice::NotUnicode { path }) }
-}
-
-fn canonical(path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path).ok()
 }
 
 #[cfg(test)]
