@@ -37,6 +37,7 @@
 //!
 //! - [`Supervisor`] is all agents, and [`Agent`] one of them by name, to borrow.
 //! - [`Specs`] and [`AgentSpec`] say which agents there are, how they are started, and how much room they have.
+//! - With the feature `config` a configuration file of `sidekicks-config` makes them: `Specs::from_config`.
 //! - [`Supervisor::states`] and [`Supervisor::changes`] show what they do; [`AgentState`] is one of them at one moment.
 //! - [`Launcher`] and [`RunningAgent`] are for agents that are reached in another way than as child processes.
 //!
@@ -79,6 +80,8 @@
 //! Unix only, as the feature `process` of `sidekicks-acp`. Rust 1.88 or newer.
 
 mod actor;
+#[cfg(feature = "config")]
+mod config;
 mod core;
 mod launch;
 mod observe;

@@ -1,5 +1,6 @@
 //! `sidekicks ask`: one prompt, its answer, and nothing left behind.
 
+mod agent;
 mod card;
 mod circles;
 mod output;
@@ -7,117 +8,87 @@ mod questions;
 mod screen;
 mod turn;
 
-use std::ffi::OsString;
 use std::io::{IsTerminal, Read, stderr, stdin};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use sidekicks_acp::Guard;
 use sidekicks_acp::schema::Implementation;
-use sidekicks_acp::{AgentCommand, AgentName, ConnectOptions, Guard, SingleAgent, StopPolicy};
+use sidekicks_agents::{Options, Specs, Supervisor};
 
 use crate::args::AskArgs;
 use crate::exit;
-use crate::lang::Lang;
+use crate::manner::Manner;
 use crate::say::Say;
+use crate::start::Start;
 use crate::state;
-use crate::style::Color;
 
+use agent::Asked;
 use turn::Asking;
 
-/// The built-in agent, which is always there.
-const DEMO: &str = "demo";
-
-/// How to speak with the person.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner {
-    pub(crate) json: bool,
-    pub(crate) lang: Lang,
-    pub(crate) color: Color,
-}
-
-pub(crate) fn main(args: AskArgs, manner: Manner) -> ExitCode {
-    match prepare(args, manner.lang) {
-        Ok(prepared) => run(prepared, manner),
-        Err(code) => ExitCode::from(code),
+pub(crate) fn main(args: AskArgs, start: &Start, manner: Manner) -> u8 {
+    match prepare(args, start, manner) {
+        Ok((asked, prompt)) => run(asked, prompt, manner),
+        Err(code) => code,
     }
 }
 
-/// What is to be asked, of whom.
-struct Prepared {
-    name: AgentName,
-    command: AgentCommand,
-    cwd: PathBuf,
-    prompt: String,
-}
-
-fn run(prepared: Prepared, manner: Manner) -> ExitCode {
-    let lang = manner.lang;
+fn run(mut asked: Asked, prompt: String, manner: Manner) -> u8 {
+    let cannot_start = |reason: &dyn std::fmt::Display| {
+        manner.complain(Say::CannotStart { reason: &reason.to_string() }, exit::FAILED)
+    };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            return ExitCode::from(complain(lang, Say::CannotStart { reason: &error.to_string() }, exit::FAILED));
-        }
+        Err(error) => return cannot_start(&error),
     };
-    let Prepared { name, command, cwd, prompt } = prepared;
-    let mut options = ConnectOptions::default();
-    options.client = Implementation::new("sidekicks-cli", env!("CARGO_PKG_VERSION"));
-    options.label = name.as_str().to_owned();
+    asked.spec.connect.client = Implementation::new("sidekicks-cli", env!("CARGO_PKG_VERSION"));
     let code = runtime.block_on(async {
-        options.guard = guard(lang).await;
-        let agent = SingleAgent::with(command, options, StopPolicy::default());
-        match Asking::new(name, agent, cwd, manner) {
+        let mut options = Options::default();
+        options.guard = guard(manner).await;
+        let agents = Supervisor::new(options);
+        if let Err(error) = agents.apply(Specs::new().agent(asked.name.clone(), asked.spec.clone())) {
+            return cannot_start(&error);
+        }
+        let profile = asked.profile(agents.agent(asked.name.clone()));
+        match Asking::new(asked.name, agents, profile, manner) {
             Ok(asking) => asking.ask(prompt).await,
-            Err(error) => complain(lang, Say::CannotStart { reason: &error.to_string() }, exit::FAILED),
+            Err(error) => cannot_start(&error),
         }
     });
     // Not the ordinary drop: a write that nobody reads would be waited for.
     runtime.shutdown_background();
-    ExitCode::from(code)
+    code
 }
 
 /// Ends the agent even if we are killed. Where there can be none, an answer is worth more than that.
-async fn guard(lang: Lang) -> Option<Guard> {
+async fn guard(manner: Manner) -> Option<Guard> {
     match Guard::start(state::folder()?).await {
         Ok(guard) => Some(guard),
         Err(error) => {
-            complain(lang, Say::NoGuard { reason: &error.to_string() }, exit::DONE);
+            manner.complain(Say::NoGuard { reason: &error.to_string() }, exit::DONE);
             None
         }
     }
 }
 
-fn prepare(args: AskArgs, lang: Lang) -> Result<Prepared, u8> {
-    let mut words = args.words;
-    let usage = |say: Say<'_>| complain(lang, say, exit::USAGE);
-    let (name, command) = match &args.agent_command {
-        Some(line) => {
-            let split = shlex::split(line).filter(|words| words.first().is_some_and(|program| !program.is_empty()));
-            let mut parts = split.ok_or_else(|| usage(Say::BadAgentCommand))?.into_iter();
-            let program = parts.next().unwrap_or_default();
-            let name = Path::new(&program)
-                .file_name()
-                .map_or_else(|| program.clone(), |name| name.to_string_lossy().into_owned());
-            (name, AgentCommand::new(program).args(parts))
-        }
-        None if words.is_empty() => return Err(usage(Say::NoAgent)),
-        None => {
-            let name = words.remove(0);
-            if name != DEMO {
-                return Err(unknown(&name, lang));
-            }
-            let own = std::env::current_exe().map(OsString::from);
-            let own =
-                own.map_err(|error| complain(lang, Say::CannotStart { reason: &error.to_string() }, exit::FAILED))?;
-            (name, AgentCommand::new(own).arg("demo-agent"))
-        }
+/// Who is asked, and what.
+fn prepare(args: AskArgs, start: &Start, manner: Manner) -> Result<(Asked, String), u8> {
+    let AskArgs { mut words, agent_command, cwd } = args;
+    let usage = |say: Say<'_>| manner.complain(say, exit::USAGE);
+    let mut asked = match &agent_command {
+        Some(line) => Asked::command_line(line).ok_or_else(|| usage(Say::BadAgentCommand))?,
+        None if words.is_empty() => return Err(usage(Say::NoAgent { example: agent::example(start) })),
+        None => agent::find(&words.remove(0), start, manner)?,
     };
-    let cwd = args.cwd.unwrap_or_else(|| PathBuf::from("."));
-    let cwd = folder(&cwd).map_err(|reason| usage(Say::BadCwd { path: &cwd.to_string_lossy(), reason: &reason }))?;
-    let prompt = prompt(words, lang)?;
+    let here = Path::new(".");
+    let given = cwd.as_deref();
+    let cwd = folder(given.unwrap_or(here))
+        .map_err(|reason| usage(Say::BadCwd { path: &given.unwrap_or(here).to_string_lossy(), reason: &reason }))?;
+    asked.work_in(cwd, given.is_some());
+    let prompt = prompt(words, manner)?;
     if prompt.trim().is_empty() {
         return Err(usage(Say::NoPrompt));
     }
-    Ok(Prepared { name: AgentName::new(name), command, cwd, prompt })
+    Ok((asked, prompt))
 }
 
 /// An absolute path of a folder that is there.
@@ -131,30 +102,19 @@ fn folder(path: &Path) -> Result<PathBuf, String> {
 
 /// The prompt of these words. Stdin is read where they say so or there are none, and otherwise left alone: an open pipe
 /// that was inherited must not be waited for.
-fn prompt(mut words: Vec<String>, lang: Lang) -> Result<String, u8> {
+fn prompt(mut words: Vec<String>, manner: Manner) -> Result<String, u8> {
     let read = words.is_empty() || words.last().is_some_and(|last| last == "-");
     if !read {
         return Ok(words.join(" "));
     }
     words.pop();
     if stdin().is_terminal() && stderr().is_terminal() {
-        eprintln!("{}", Say::ReadingStdin.text(lang));
+        manner.note(&format!("{}\n", Say::ReadingStdin.text(manner.lang)));
     }
     let mut bytes = Vec::new();
     if let Err(error) = stdin().lock().read_to_end(&mut bytes) {
-        return Err(complain(lang, Say::BadStdin { reason: &error.to_string() }, exit::USAGE));
+        return Err(manner.complain(Say::BadStdin { reason: &error.to_string() }, exit::USAGE));
     }
     let piped = String::from_utf8_lossy(&bytes).into_owned();
     Ok(if words.is_empty() { piped } else { format!("{}\n\n{piped}", words.join(" ")) })
-}
-
-fn unknown(name: &str, lang: Lang) -> u8 {
-    complain(lang, Say::UnknownAgent { name }, exit::USAGE);
-    let near = strsim::damerau_levenshtein(&name.to_lowercase(), DEMO) <= 2;
-    complain(lang, if near { Say::DidYouMean { name: DEMO } } else { Say::AgentsThereAre }, exit::USAGE)
-}
-
-fn complain(lang: Lang, say: Say<'_>, code: u8) -> u8 {
-    eprintln!("sidekicks: {}", say.text(lang));
-    code
 }

@@ -5,6 +5,8 @@ use sidekicks_conversations::{Failure, Message};
 pub(crate) const DONE: u8 = 0;
 pub(crate) const FAILED: u8 = 1;
 pub(crate) const USAGE: u8 = 2;
+/// The configuration has errors that prevent this command.
+pub(crate) const CONFIG: u8 = 3;
 pub(crate) const NOT_REACHED: u8 = 4;
 pub(crate) const OTHER_END: u8 = 5;
 

@@ -38,7 +38,12 @@ pub(crate) fn visible(text: &str, reading: Reading) -> String {
     shown
 }
 
-/// The same on one line of at most `width` characters.
+/// `text` with a sign for each character that nobody would see, or that would end the line: a path, say.
+pub(crate) fn exact_line(text: &str) -> String {
+    visible(text, Reading::Exact).replace('\n', "␊").replace('\t', "␉")
+}
+
+/// Harmless on one line of at most `width` characters.
 pub(crate) fn one_line(text: &str, width: usize) -> String {
     let mut words = harmless(text).split_whitespace().collect::<Vec<_>>().join(" ");
     if words.chars().count() > width {

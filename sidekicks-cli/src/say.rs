@@ -3,17 +3,29 @@
 //! The libraries deliver codes; the words are here. French has a no-break space before a colon and inside « », a narrow
 //! one before `; ! ?`, and curly apostrophes.
 
+mod about;
+mod agent;
 mod danger;
+mod editing;
 mod failure;
+mod notice;
+
+pub(crate) use about::About;
+pub(crate) use editing::Editing;
 
 use sidekicks_conversations::{Action, DangerLevel, Failure};
 
 use crate::harmless::one_line;
 use crate::lang::Lang;
 
+/// How many agents are listed in one sentence.
+const MOST_NAMES: usize = 10;
+
 /// One thing to say. What an agent wrote goes in as it is, and comes out harmless and on one line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Say<'a> {
+    About(About<'a>),
+    Editing(Editing<'a>),
     /// A failure, by its code.
     Failure {
         agent: &'a str,
@@ -97,8 +109,11 @@ pub(crate) enum Say<'a> {
     DidYouMean {
         name: &'a str,
     },
-    AgentsThereAre,
-    NoAgent,
+    /// The names of those there are.
+    AgentsThereAre(&'a [&'a str]),
+    NoAgent {
+        example: &'a str,
+    },
     NoPrompt,
     BadAgentCommand,
     BadCwd {
@@ -125,22 +140,24 @@ impl Say<'_> {
     pub(crate) fn text(self, lang: Lang) -> String {
         let (en, fr) = self.both();
         match lang {
-            Lang::En => en,
             Lang::Fr => fr,
+            _ => en,
         }
     }
 
     fn both(self) -> (String, String) {
         let word = |text: &str| one_line(text, 120);
         match self {
+            Self::About(about) => about.both(),
+            Self::Editing(editing) => editing.both(),
             Self::Failure { agent, failure } => failure::both(&word(agent), failure),
-            Self::System { agent, code } => system(&word(agent), code),
+            Self::System { agent, code } => agent::system(&word(agent), code),
             Self::LoginMethods(methods) => {
                 let list = word(&methods.join(", "));
                 (format!("ways to log in: {list}"), format!("moyens de se connecter\u{a0}: {list}"))
             }
-            Self::Wants { agent, action } => wants(&word(agent), action),
-            Self::Option { kind, name } => option(kind, &word(name)),
+            Self::Wants { agent, action } => agent::wants(&word(agent), action),
+            Self::Option { kind, name } => agent::option(kind, &word(name)),
             Self::StopAgent => pair("stop the agent", "arrêter l’agent"),
             Self::Danger { code, level } => danger::both(code, level),
             Self::FileNew => pair("new file", "nouveau fichier"),
@@ -192,7 +209,7 @@ impl Say<'_> {
                     ),
                 )
             }
-            Self::StopReason { agent, reason } => stop_reason(&word(agent), &word(reason)),
+            Self::StopReason { agent, reason } => agent::stop_reason(&word(agent), &word(reason)),
             Self::Empty { agent } => {
                 let agent = word(agent);
                 (
@@ -233,13 +250,24 @@ impl Say<'_> {
                 let name = word(name);
                 (format!("did you mean “{name}”?"), format!("vouliez-vous dire «\u{a0}{name}\u{a0}»\u{202f}?"))
             }
-            Self::AgentsThereAre => pair(
-                "there is “demo”; any other program is started with --agent-command",
-                "il y a «\u{a0}demo\u{a0}»\u{202f}; tout autre programme se lance avec --agent-command",
-            ),
-            Self::NoAgent => pair(
-                "say which agent to ask, such as “demo”",
-                "dites à quel agent parler, par exemple «\u{a0}demo\u{a0}»",
+            Self::AgentsThereAre(names) => {
+                let list = |open: &str, close: &str, and: &str| {
+                    let mut quoted: Vec<String> =
+                        names.iter().take(MOST_NAMES).map(|name| format!("{open}{}{close}", word(name))).collect();
+                    let last = if names.len() > MOST_NAMES { Some("…".to_owned()) } else { quoted.pop() };
+                    let last = last.unwrap_or_default();
+                    if quoted.is_empty() { last } else { format!("{} {and} {last}", quoted.join(", ")) }
+                };
+                let be = if names.len() == 1 { "is" } else { "are" };
+                let (en, fr) = (list("“", "”", "and"), list("«\u{a0}", "\u{a0}»", "et"));
+                (
+                    format!("there {be} {en}; any other program is started with --agent-command"),
+                    format!("il y a {fr}\u{202f}; tout autre programme se lance avec --agent-command"),
+                )
+            }
+            Self::NoAgent { example } => (
+                format!("say which agent to ask, such as “{example}”"),
+                format!("dites à quel agent parler, par exemple «\u{a0}{example}\u{a0}»"),
             ),
             Self::NoPrompt => pair("there is nothing to ask", "il n’y a rien à demander"),
             Self::BadAgentCommand => pair(
@@ -286,84 +314,11 @@ fn pair(en: &str, fr: &str) -> (String, String) {
     (en.to_owned(), fr.to_owned())
 }
 
-fn system(agent: &str, code: &str) -> (String, String) {
-    match code {
-        "agent-exited" => (format!("{agent} left by itself"), format!("{agent} est parti de lui-même")),
-        "agent-restarted" => (
-            format!("{agent} was started again and does not remember the beginning"),
-            format!("{agent} a été relancé et ne se souvient plus du début"),
-        ),
-        "agent-unavailable" => (format!("{agent} cannot be reached"), format!("{agent} est injoignable")),
-        "agent-unresponsive" => (
-            format!("{agent} did not stop when told to, and is ended"),
-            format!("{agent} n’a pas obéi à la demande d’arrêt et a été interrompu"),
-        ),
-        "login-required" => {
-            (format!("{agent} wants you to log in first"), format!("{agent} demande d’abord une connexion"))
-        }
-        "mode-unconfirmed" => (
-            format!("{agent} may not be in the mode that it was asked for"),
-            format!("{agent} n’est peut-être pas dans le mode demandé"),
-        ),
-        "model-unconfirmed" => (
-            format!("{agent} may not work with the model that it was asked for"),
-            format!("{agent} ne travaille peut-être pas avec le modèle demandé"),
-        ),
-        "context-compacted" => (
-            format!("{agent} has shortened what it remembers of this conversation"),
-            format!("{agent} a résumé ce dont il se souvient de cette conversation"),
-        ),
-        "notice" => (format!("a note from {agent}"), format!("un mot de {agent}")),
-        "session-resumed" => (
-            format!("{agent} was started again and remembers what was said"),
-            format!("{agent} a été relancé et se souvient de ce qui a été dit"),
-        ),
-        other => (format!("{agent}: {other}"), format!("{agent}\u{a0}: {other}")),
-    }
-}
-
-fn wants(agent: &str, action: Action) -> (String, String) {
-    let (en, fr) = match action {
-        Action::RunCommand => ("run a command on your computer", "exécuter une commande sur votre ordinateur"),
-        Action::EditFile => ("change a file", "modifier un fichier"),
-        Action::DeleteFile => ("delete a file", "supprimer un fichier"),
-        Action::MoveFile => ("move a file", "déplacer un fichier"),
-        Action::ReadFile => ("read a file", "lire un fichier"),
-        Action::Fetch => ("fetch something from the network", "aller chercher quelque chose sur le réseau"),
-        Action::Search => ("search your files", "chercher dans vos fichiers"),
-        Action::SwitchMode => ("switch to another mode", "changer de mode"),
-        _ => ("do something", "faire quelque chose"),
-    };
-    (format!("{agent} wants to {en}"), format!("{agent} veut {fr}"))
-}
-
-fn option(kind: &str, name: &str) -> (String, String) {
-    match kind {
-        "allow_once" => pair("allow once", "autoriser une fois"),
-        "allow_always" => pair("always allow here", "toujours autoriser ici"),
-        "reject_always" => pair("never propose here", "ne jamais proposer ici"),
-        "reject_once" => pair("reject once", "refuser une fois"),
-        _ => (format!("“{name}”"), format!("«\u{a0}{name}\u{a0}»")),
-    }
-}
-
-fn stop_reason(agent: &str, reason: &str) -> (String, String) {
-    match reason {
-        "max_tokens" => (
-            format!("{agent} stopped: the answer reached the model’s limit"),
-            format!("{agent} s’est arrêté\u{a0}: la réponse a atteint la limite du modèle"),
-        ),
-        "max_turn_requests" => (
-            format!("{agent} stopped: it reached its limit of steps"),
-            format!("{agent} s’est arrêté\u{a0}: il a atteint sa limite d’étapes"),
-        ),
-        "refusal" => (format!("{agent} refused to go on"), format!("{agent} a refusé de continuer")),
-        "cancelled" => (format!("the turn of {agent} was cancelled"), format!("le tour de {agent} a été annulé")),
-        other => (
-            format!("{agent} stopped for a reason that this program does not know: {other}"),
-            format!("{agent} s’est arrêté pour une raison que ce programme ne connaît pas\u{a0}: {other}"),
-        ),
-    }
+/// A number with its word: French has the singular for 0 too.
+fn counted(count: usize, en: (&str, &str), fr: (&str, &str)) -> (String, String) {
+    let en = if count == 1 { en.0 } else { en.1 };
+    let fr = if count < 2 { fr.0 } else { fr.1 };
+    (format!("{count} {en}"), format!("{count} {fr}"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Colours, for those who want them.
 
 use std::borrow::Cow;
+use std::io::IsTerminal;
 
 use clap::ValueEnum;
 
@@ -17,6 +18,14 @@ pub(crate) enum Color {
 }
 
 impl Color {
+    /// What it comes to on a stream, by this program's environment.
+    pub(crate) fn on(self, stream: &impl IsTerminal) -> Paint {
+        match self {
+            Self::Auto if !stream.is_terminal() => Paint(false),
+            color => color.on_terminal(|name| std::env::var(name).ok()),
+        }
+    }
+
     /// What it comes to on a terminal.
     pub(crate) fn on_terminal(self, var: impl Fn(&str) -> Option<String>) -> Paint {
         Paint(match self {
@@ -43,9 +52,9 @@ pub(crate) enum Style {
     Place,
     Added,
     Removed,
-    /// What may destroy data.
+    /// What may destroy data, or prevents something.
     Destructive,
-    /// Of which nobody can tell what it does.
+    /// Of which nobody can tell what it does, or which is probably not what was meant.
     Unclear,
 }
 

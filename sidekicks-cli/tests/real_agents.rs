@@ -41,17 +41,36 @@ impl RealAgent {
 
     /// `sidekicks` on a terminal, beside the agent and its model.
     fn ask(&self, mark: &Mark, options: &[&str], prompt: &str) -> Terminal {
+        let mut words = vec!["--agent-command", "{agent}", "--cwd", "{cwd}"];
+        words.extend(options);
+        words.push(prompt);
+        self.start(mark, &words)
+    }
+
+    fn start(&self, mark: &Mark, words: &[&str]) -> Terminal {
         let mut command = Command::new("python3");
         command.arg(self.tools.join("with_agent.py")).arg(self.name).arg(&self.folder);
         if let Some(node22) = &self.node22 {
             command.arg("--node22").arg(node22);
         }
-        command.args(["--", "env"]).arg(mark.assignment());
+        command.args(["--", "env", "AGENT_LINE={agent}"]).arg(mark.assignment());
         command.args(["setsid", "--ctty", "--wait", env!("CARGO_BIN_EXE_sidekicks"), "--lang", "en", "ask"]);
-        command.args(["--agent-command", "{agent}", "--cwd", "{cwd}"]).args(options).arg(prompt);
+        command.args(words);
         Terminal::start(command)
     }
 }
+
+const CONFIGURATION: &str = r#"{
+  "version": 1,
+  "workspaces": { "here": { "path": "w" } },
+  "agents": {
+    "real": {
+      "command": "sh", "args": ["-c", "exec ${AGENT_LINE}"], "workspace": "here", "start_timeout": "2min",
+      "permission": "allow_all",
+      "permission_rules": [{ "decide": "deny", "command": "touch *denied" }], // and a comma more
+    },
+  },
+}"#;
 
 /// Answers every card with the option of this label (some agents ask more than once), and waits for the end.
 fn answer_all(mut terminal: Terminal, label: &str) -> (i32, String, usize) {
@@ -93,6 +112,22 @@ fn works(name: &'static str) {
     assert_eq!(code, 0, "{shown}");
     assert!(cards > 0 && made.exists(), "{cards} {shown}");
     mark.nothing_left();
+
+    // What a configuration says of it is in force: where it is started, what it may do, and what it may not.
+    let at = |name: &str| dir.path().join(name);
+    std::fs::create_dir(at("w")).unwrap();
+    std::fs::write(at("sidekicks.jsonc"), CONFIGURATION).unwrap();
+    let (config, denied, allowed) = (at("sidekicks.jsonc"), at("denied"), at("allowed"));
+    for (file, is_made) in [(denied, false), (allowed, true)] {
+        let prompt = format!("run: touch {}", file.display());
+        let words = ["--config", config.to_str().unwrap(), "real", &prompt];
+        let label = if is_made { "allow once" } else { "reject once" };
+        let (code, shown, cards) = answer_all(agent.start(&mark, &words), label);
+        assert!(code == 0 || (code == 5 && !is_made), "{code}: {shown}");
+        // An agent that does not tell its command leaves a doubt, and a person is asked.
+        assert!((cards == 0) == (name != "gemini-cli") && file.exists() == is_made, "{cards}: {shown}");
+        mark.nothing_left();
+    }
 
     // Ctrl-C in mid-stream ends with `cancelled` and leaves no process.
     let mut terminal = agent.ask(&mark, &["--json"], "long: 3000 10");

@@ -186,6 +186,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "config")]
+mod config;
 mod conversation;
 mod conversations;
 mod core;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use sidekicks_conversations::{Permission, PermissionId, Transcript};
 
-use super::Manner;
 use super::card::{self, Look, Reply};
 use crate::lang::Lang;
+use crate::manner::Manner;
 use crate::say::Say;
 use crate::style::Color;
 use crate::terminal::{Question, Terminal};

@@ -1,24 +1,24 @@
 //! One turn: the events, the questions and the signals of it.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use sidekicks_acp::{AgentName, SingleAgent};
+use sidekicks_acp::AgentName;
+use sidekicks_agents::Supervisor;
 use sidekicks_conversations::{
     AgentProfile, Conversation, Conversations, Event, Message, MessageId, Options, Subscription, Transcript, TurnPhase,
 };
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::Manner;
 use super::circles::Circles;
 use super::output::Output;
 use super::questions::{Questions, Verdict};
 use super::screen::{Screen, Stream};
 use crate::exit;
+use crate::manner::Manner;
 use crate::say::Say;
 use crate::signals::Signals;
 
@@ -36,7 +36,7 @@ const PATIENCE_AT_START: Duration = Duration::from_secs(3);
 
 /// One question to one agent.
 pub(super) struct Asking {
-    agent: SingleAgent,
+    agents: Supervisor,
     conversation: Conversation,
     events: Subscription,
     /// The conversation as the events tell it.
@@ -68,16 +68,15 @@ enum Over {
 }
 
 impl Asking {
-    pub(super) fn new(name: AgentName, agent: SingleAgent, cwd: PathBuf, manner: Manner) -> io::Result<Self> {
-        let questions = Questions::new(manner, cwd.clone());
-        let profile = AgentProfile::new(agent.clone(), cwd);
+    pub(super) fn new(name: AgentName, agents: Supervisor, profile: AgentProfile, manner: Manner) -> io::Result<Self> {
+        let questions = Questions::new(manner, profile.cwd.clone());
         let known = name.clone();
         let directory = move |name: &AgentName| (*name == known).then(|| profile.clone());
         let conversations = Conversations::new(directory, Options::default());
         let conversation = conversations.with(&name).ok_or(io::ErrorKind::NotFound)?;
         let screen = Screen::new(manner.lang, io::stdout().is_terminal());
         Ok(Self {
-            agent,
+            agents,
             events: conversations.subscribe(),
             conversation,
             mirror: Transcript::new(name),
@@ -290,8 +289,8 @@ impl Asking {
 
     /// Stops the agent; a signal meanwhile hurries it.
     async fn leave(&mut self) {
-        let agent = self.agent.clone();
-        let mut stop = pin!(async move { agent.stop().await });
+        let agents = self.agents.clone();
+        let mut stop = pin!(async move { agents.shutdown().await });
         let mut patience = pin!(sleep(PATIENCE));
         let mut waited = false;
         let mut hurry = self.hurried;
@@ -301,11 +300,11 @@ impl Asking {
                 _ = stop.as_mut() => break,
                 () = std::future::ready(()), if hurry => {
                     hurry = false;
-                    self.agent.hurry();
+                    self.agents.hurry();
                 }
                 signal = self.signals.next() => {
                     self.signal.get_or_insert(signal);
-                    self.agent.hurry();
+                    self.agents.hurry();
                 }
                 () = patience.as_mut(), if !waited => {
                     waited = true;

@@ -1,3 +1,5 @@
+mod files;
+
 use std::fmt::Write;
 
 use serde_json::json;
@@ -85,8 +87,9 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::ReadingStdin,
         Say::UnknownAgent { name: "demp" },
         Say::DidYouMean { name: "demo" },
-        Say::AgentsThereAre,
-        Say::NoAgent,
+        Say::AgentsThereAre(&["riker", "demo"]),
+        Say::AgentsThereAre(&["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"]),
+        Say::NoAgent { example: "demo" },
         Say::NoPrompt,
         Say::BadAgentCommand,
         Say::BadCwd { path: "/nowhere", reason: "No such file or directory" },
@@ -95,6 +98,7 @@ fn sentences() -> Vec<(String, Say<'static>)> {
         Say::CannotStart { reason: "Too many open files" },
     ];
     all.extend(rest.map(|say| ("say".to_owned(), say)));
+    all.extend(files::sentences());
     all
 }
 
@@ -105,7 +109,7 @@ fn every_sentence_in_both_languages() {
         let (en, fr) = say.both();
         writeln!(side_by_side, "{name}\n  en  {en}\n  fr  {fr}").unwrap();
     }
-    insta::assert_snapshot!(side_by_side);
+    insta::assert_snapshot!(side_by_side.replace(files::folder(), "/somewhere"));
 }
 
 #[test]
@@ -124,6 +128,16 @@ fn every_code_of_the_libraries_has_its_sentence() {
             let known = sentence(code);
             assert!(known.0 != unknown.0 && known.1 != unknown.1, "{code}");
         }
+    }
+}
+
+#[test]
+fn every_notice_has_its_sentence() {
+    let notices = files::notices();
+    for code in sidekicks_prefs::NOTICES {
+        let notice = notices.iter().find(|notice| notice.code() == *code).unwrap_or_else(|| panic!("{code}"));
+        let (en, fr) = Say::from(About::Notice(notice)).both();
+        assert!(en != fr, "{code}: {fr}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -30,6 +30,11 @@ impl Mark {
     /// What sets it, for `env`.
     pub(crate) fn assignment(&self) -> String {
         format!("{MARK}={}", self.0)
+    }
+
+    /// The home of one test, so that no other test's start cleans up what this one leaves.
+    pub(crate) fn home(&self) -> PathBuf {
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(&self.0)
     }
 
     /// The command lines of those that are alive.
@@ -71,10 +76,13 @@ pub(crate) fn sidekicks(mark: &Mark) -> Command {
 }
 
 fn surroundings(command: &mut Command, mark: &Mark) {
-    // A folder for each, so that no other test's start cleans up what this one leaves.
-    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&mark.0);
-    command.env(MARK, &mark.0).env("XDG_STATE_HOME", state).env("NO_COLOR", "1").stdin(Stdio::null());
+    let home = mark.home();
+    command.env(MARK, &mark.0).env("NO_COLOR", "1").stdin(Stdio::null());
+    command.env("XDG_STATE_HOME", &home).env("XDG_CONFIG_HOME", home.join("config")).env("HOME", home);
     for name in ["SIDEKICKS_LANG", "LC_ALL", "LC_MESSAGES", "LANG", "LANGUAGE"] {
+        command.env_remove(name);
+    }
+    for name in ["SIDEKICKS_CONFIG", "SIDEKICKS_PREFS", "VISUAL", "EDITOR"] {
         command.env_remove(name);
     }
 }
@@ -123,6 +131,10 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 /// The number of the program that `setsid` runs, or of `setsid` where that became it.
 pub(crate) fn program(child: &Child) -> i32 {
     let own = i32::try_from(child.id()).unwrap();
+    if std::fs::read_link(format!("/proc/{own}/exe")).is_ok_and(|exe| exe == Path::new(env!("CARGO_BIN_EXE_sidekicks")))
+    {
+        return own;
+    }
     let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     children.split_whitespace().next().and_then(|pid| pid.parse().ok()).unwrap_or(own)
 }
@@ -159,9 +171,15 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs `sidekicks` with `args` as the leader of a session on a new terminal.
     pub(crate) fn run(mark: &Mark, args: &[&str], cwd: &Path) -> Self {
+        Self::run_with(mark, args, cwd, &[])
+    }
+
+    /// The same with these variables.
+    pub(crate) fn run_with(mark: &Mark, args: &[&str], cwd: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new("setsid");
         command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_sidekicks")]).args(args).current_dir(cwd);
         surroundings(&mut command, mark);
+        command.envs(variables.iter().copied());
         Self::start(command)
     }
 
@@ -228,8 +246,9 @@ impl Terminal {
 
     /// Waits for the end: exit code and everything that was shown.
     pub(crate) fn finish(self) -> (i32, String) {
-        let Self { mut child, screen, .. } = self;
+        let Self { mut child, screen, ended, .. } = self;
         let status = within(move || child.wait().unwrap());
+        until("the last words to be read", || ended.load(Ordering::Acquire));
         let text = screen.0.lock().unwrap().clone();
         (status.code().unwrap_or(-1), text)
     }

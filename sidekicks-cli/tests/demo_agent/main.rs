@@ -353,13 +353,16 @@ fn it_leaves_soon_even_when_nobody_reads() {
 fn many_lines_come_in_order_and_in_little_memory() {
     let (mut client, folder) = ready();
     let session = client.open(folder.path());
+    // The program's own pages count, and there are many in a debug build.
+    #[cfg(target_os = "linux")]
+    let before = client.peak_kib();
     let turn = client.play(&session, "long: 20000", no_questions);
     assert_eq!(turn.stop_reason(), "end_turn");
     let expected: String = (1..=20_000).map(|line| format!("line {line}\n")).collect();
     assert!(turn.text() == expected);
     // Ten thousand queued lines alone would be more than this.
     #[cfg(target_os = "linux")]
-    assert!(client.peak_kib() < 16 * 1024, "{} KiB", client.peak_kib());
+    assert!(client.peak_kib() - before < 8 * 1024, "{} KiB after {before}", client.peak_kib());
 
     let prompt = client.prompt(&session, "long: 10000000");
     client.until(|message| message["params"]["update"]["content"]["text"] == "line 500\n");

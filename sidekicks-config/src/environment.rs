@@ -1,0 +1,162 @@
+//! What this machine says of a file.
+
+mod search;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+pub(crate) use search::{find_program, search_path};
+
+use crate::expand::Expander;
+use crate::pointer::Pointer;
+use crate::problem::placed;
+use crate::syntax::{Finding, Kind, Node};
+use crate::validate::{Checked, bounded};
+use crate::{Code, Problem};
+
+/// What does not fit this machine: programs and folders that are not there, variables that are not set, a file with secrets
+/// that others can read.
+///
+/// All of it is a warning, for a file is not wrong because a disk is not there. `file` is where the text is kept, or is to
+/// be: relative paths begin at its folder, and its mode is looked at. `env` is the environment that agents will have, mostly
+/// `&|name| std::env::var_os(name)`. Entries with [errors](crate::validate) are not looked at, nor programs of agents that
+/// are not enabled or that no such agent uses. At most [`MAX_PROBLEMS`](crate::MAX_PROBLEMS). Looks at the disk.
+pub fn check_environment(text: &str, file: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Problem> {
+    let checked = Checked::of(text);
+    if checked.is_foreign() {
+        return Vec::new();
+    }
+    let root = &checked.document.root;
+    let section = |section: &'static str| {
+        let entries = root.get(section).into_iter().flat_map(Node::members);
+        entries
+            .filter(|entry| !checked.wrong.has(section, &entry.key))
+            .map(move |entry| (Pointer::from([section, entry.key.as_str()]), entry))
+    };
+    let mut look = Look { expander: Expander::new(file, env), public: is_public(file), found: Vec::new() };
+    let defaults = root.get("defaults").filter(|_| !checked.wrong.is_in("defaults"));
+    let default_env = defaults.and_then(|node| node.get("env"));
+    if let Some(env) = default_env {
+        look.variables(env, &["defaults", "env"].into());
+    }
+    for (pointer, workspace) in section("workspaces") {
+        look.folder(&workspace.value, "path", &pointer);
+    }
+    let enabled = section("agents").map(|(_, agent)| &agent.value).filter(|agent| is_enabled(agent));
+    let lists = enabled.filter_map(|agent| agent.get("mcp_servers"));
+    let used: HashSet<&str> = lists.flat_map(Node::items).filter_map(Node::text).collect();
+    for (pointer, server) in section("mcp_servers") {
+        look.program(&server.value, &pointer, default_env, used.contains(server.key.as_str()));
+    }
+    for (pointer, agent) in section("agents") {
+        look.folder(&agent.value, "cwd", &pointer);
+        look.program(&agent.value, &pointer, default_env, is_enabled(&agent.value));
+    }
+    placed(text, bounded(look.found))
+}
+
+fn is_enabled(agent: &Node) -> bool {
+    !matches!(agent.get("enabled").map(|node| &node.kind), Some(Kind::Bool(false)))
+}
+
+/// Whether others than its owner can read this file.
+fn is_public(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.mode() & 0o044 != 0)
+}
+
+struct Look<'a> {
+    expander: Expander<'a>,
+    public: bool,
+    found: Vec<Finding>,
+}
+
+impl Look<'_> {
+    fn add(&mut self, code: Code, pointer: Pointer, span: Range<usize>) {
+        self.found.push(Finding { code, pointer, span, related: None });
+    }
+
+    /// The text with its variables; nothing where one of them is not set, which is told.
+    fn text(&mut self, node: &Node, pointer: &Pointer) -> Option<String> {
+        let (text, unset) = self.expander.text(node.text()?);
+        let is_set = unset.is_empty();
+        for name in unset {
+            self.add(Code::VariableNotSet { name }, pointer.clone(), node.span.clone());
+        }
+        is_set.then_some(text)
+    }
+
+    fn folder(&mut self, entry: &Node, key: &str, pointer: &Pointer) {
+        let Some(node) = entry.get(key) else { return };
+        let pointer = pointer.key(key);
+        let Some(text) = self.text(node, &pointer) else { return };
+        if !self.expander.path(&text).is_dir() {
+            self.add(Code::NoSuchFolder, pointer, node.span.clone());
+        }
+    }
+
+    /// What an agent or a tool server is started with, or reached at.
+    fn program(&mut self, entry: &Node, pointer: &Pointer, defaults: Option<&Node>, is_used: bool) {
+        for key in ["env", "headers"] {
+            if let Some(variables) = entry.get(key) {
+                self.variables(variables, &pointer.key(key));
+            }
+        }
+        let args = entry.get("args").map(Node::items).unwrap_or_default();
+        for (index, arg) in args.iter().enumerate() {
+            self.text(arg, &pointer.key("args").index(index));
+        }
+        if let Some(url) = entry.get("url") {
+            self.text(url, &pointer.key("url"));
+        }
+        let Some(command) = entry.get("command") else { return };
+        let pointer = pointer.key("command");
+        let Some(text) = self.text(command, &pointer).filter(|_| is_used) else { return };
+        let own = [entry.get("env"), defaults].into_iter().flatten().find_map(|env| env.get("PATH")?.text());
+        // One that names a variable which is not set is left out.
+        let own = own.map(|path| self.expander.text(path)).filter(|(_, unset)| unset.is_empty()).map(|(path, _)| path);
+        let removed = entry.get("env_remove").map(Node::items).unwrap_or_default();
+        let inherited = |name: &str| {
+            let kept = removed.iter().all(|removed| removed.text() != Some(name));
+            self.expander.env()(name).filter(|_| kept)
+        };
+        let program = self.expander.program(&text);
+        let path = search_path(own.as_deref(), &inherited);
+        if find_program(&program, &path, None).is_none() {
+            let named = own.is_none() && !program.contains('/');
+            let path = named.then(|| path.to_string_lossy().into_owned());
+            self.add(not_found(command.text().unwrap_or_default(), path), pointer, command.span.clone());
+        }
+    }
+
+    fn variables(&mut self, variables: &Node, pointer: &Pointer) {
+        for variable in variables.members() {
+            let pointer = pointer.key(&variable.key);
+            self.text(&variable.value, &pointer);
+            let literal = variable.value.text().is_some_and(|text| !text.is_empty() && !text.contains("${"));
+            if self.public && literal && is_secret(&variable.key) {
+                self.add(Code::ReadableSecret, pointer, variable.key_span.clone());
+            }
+        }
+    }
+}
+
+/// What is told of a command that is not found. Its arguments are not, nor the value of a variable: they may be secrets.
+fn not_found(command: &str, path: Option<String>) -> Code {
+    if command.contains(char::is_whitespace) {
+        return Code::CommandWithArguments;
+    }
+    let command = command.split('=').next().unwrap_or_default().to_owned();
+    Code::CommandNotFound { command, path }
+}
+
+/// Whether what has this name is mostly a secret.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase().replace('-', "_");
+    name == "AUTHORIZATION" || ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|end| name.ends_with(end))
+}

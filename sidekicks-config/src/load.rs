@@ -1,0 +1,192 @@
+//! Reading a file, and what of it can be used.
+
+mod doubt;
+mod keep;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::Code;
+use crate::contents;
+use crate::digest::Digest;
+use crate::effective::EffectiveAgent;
+use crate::model::Config;
+use crate::pointer::Pointer;
+use crate::problem::{Problem, placed};
+use crate::syntax::Finding;
+use crate::validate::Checked;
+
+/// A file that was read. `Debug` does not show the text, in which there may be keys.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// Where it was read from, as it was given.
+    pub path: PathBuf,
+    /// What was read. Bytes that are not UTF-8 are replacement characters in here.
+    pub text: Arc<str>,
+    /// The digest of the bytes: what to expect at the next [`save_if_unchanged`](crate::save_if_unchanged).
+    pub digest: Digest,
+    /// What can be used; it never has an entry with an error.
+    pub config: Arc<Config>,
+    /// Everything that is wrong with the text.
+    pub problems: Vec<Problem>,
+    /// Where the configuration comes from.
+    pub kept: Kept,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, text: _, digest, config, problems, kept } = self;
+        f.debug_struct("Loaded")
+            .field("path", path)
+            .field("digest", digest)
+            .field("config", config)
+            .field("problems", problems)
+            .field("kept", kept)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How much of the text a configuration is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kept {
+    /// All of it that means anything.
+    All,
+    /// What has no error. Paths as in [`Problem::path`].
+    #[non_exhaustive]
+    Partly {
+        /// What is not there, having an error, or needing what has one.
+        dropped: Vec<String>,
+        /// What is as it was when it last had no error.
+        from_last_good: Vec<String>,
+    },
+    /// None of it: the configuration is the one before, since what is written cannot be told.
+    LastGood,
+    /// None of it, and there was none before: the configuration is empty.
+    Nothing,
+}
+
+impl Loaded {
+    /// Whether something is wrong, other than a [warning](crate::Severity::Warning).
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(Problem::is_error)
+    }
+
+    /// The agent of this name, with everything that counts for it: [`Config::effective`] for this file.
+    pub fn effective(&self, name: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Option<EffectiveAgent> {
+        self.config.effective(name, &self.path, env)
+    }
+
+    /// What [`load`] would make of a file with this text at `path`, which need not be there: for the text of an editor, or
+    /// a test.
+    ///
+    /// ```
+    /// use sidekicks_config::Loaded;
+    ///
+    /// let loaded = Loaded::from_text("sidekicks.jsonc", r#"{ "version": 1, "agents": { "riker": { "command": "x" } } }"#);
+    /// assert!(!loaded.has_errors() && loaded.config.agents.contains("riker"));
+    /// ```
+    pub fn from_text(path: impl AsRef<Path>, text: &str) -> Self {
+        Self::of(path.as_ref(), text.as_bytes(), None)
+    }
+
+    /// What is read in these bytes, after `last`.
+    pub(crate) fn of(path: &Path, bytes: &[u8], last: Option<&Self>) -> Self {
+        let text: Arc<str> = String::from_utf8_lossy(bytes).into();
+        let mut checked = Checked::of(&text);
+        let invalid = std::str::from_utf8(bytes).err();
+        if let Some(error) = &invalid {
+            let at = error.valid_up_to();
+            let span = at..at + char::REPLACEMENT_CHARACTER.len_utf8();
+            let finding = Finding { code: Code::NotUtf8, pointer: Pointer::default(), span, related: None };
+            let place = checked.problems.partition_point(|problem| problem.span.start < at);
+            checked.problems.splice(place..place, placed(&text, vec![finding]));
+            checked.uncertain = true;
+        }
+        let last = last.filter(|last| last.kept != Kept::Nothing).map(|last| &last.config);
+        let (config, kept) = keep::keep(&checked, invalid.is_some().then_some(&text), last);
+        Self { path: path.to_owned(), digest: Digest::of(bytes), config, problems: checked.problems, kept, text }
+    }
+}
+
+/// Why a file could not be read. What is wrong *in* it is in [`Loaded::problems`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There is no such file.
+    #[error("{} does not exist", path.display())]
+    #[non_exhaustive]
+    NotFound {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// There is something else: a folder, a pipe.
+    #[error("{} is not a file", path.display())]
+    #[non_exhaustive]
+    NotAFile {
+        /// Where that is.
+        path: PathBuf,
+    },
+    /// It has more than 1 MiB, which no configuration has.
+    #[error("{} is larger than 1 MiB", path.display())]
+    #[non_exhaustive]
+    TooLarge {
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// It could not be read.
+    #[error("{} could not be read", path.display())]
+    #[non_exhaustive]
+    Io {
+        /// Where it is.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl LoadError {
+    pub(crate) fn new(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            ErrorKind::NotFound => Self::NotFound { path },
+            ErrorKind::IsADirectory | ErrorKind::InvalidInput => Self::NotAFile { path },
+            ErrorKind::FileTooLarge => Self::TooLarge { path },
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+/// Reads a file for the first time.
+///
+/// What is right in it can be used, whatever else is wrong: an agent with an error is not there and the others are. Blocks
+/// while it reads, at most 1 MiB.
+///
+/// # Errors
+///
+/// If the file cannot be read. What is wrong in it is no error.
+pub fn load(path: &Path) -> Result<Loaded, LoadError> {
+    let bytes = contents::read(path).map_err(|source| LoadError::new(path, source))?;
+    Ok(Loaded::of(path, &bytes, None))
+}
+
+/// What a file is with another text, after it was read as `last`.
+///
+/// What has an error stays as it was when it last had none, so that no mistake takes away an agent that works:
+///
+/// | the text | the configuration |
+/// |---|---|
+/// | has no error | is the text |
+/// | cannot be read as it is written, is no map, or for a newer version | stays whole |
+/// | has errors in entries | has the other entries, and of these the last good ones |
+///
+/// Looks at nothing but its arguments.
+pub fn reload(last: &Loaded, text: &str) -> Loaded {
+    Loaded::of(&last.path, text.as_bytes(), Some(last))
+}
