@@ -33,9 +33,8 @@ fn no_name_that_is_none_is_told_of_variables_and_headers() {
         (agent(r#"{ "sk-CANARY": opus }"#), &["bad-variable agents.a.env", "bare-word agents.a.env"]),
         (server(r#"{ "Bearer CANARY": "" }"#), &["bad-header mcp_servers.m.headers"]),
         (
-            format!(
-                r#"{{ "version": 1, "defaults": {{ "env": {{ "sk CANARY" 1 }} }}, "agents": {{ "a": {{ "command": "x" }} }} }}"#
-            ),
+            r#"{ "version": 1, "defaults": { "env": { "sk CANARY" 1 } }, "agents": { "a": { "command": "x" } } }"#
+                .to_owned(),
             &["bad-variable defaults.env", "missing-colon defaults.env", "wrong-type defaults.env"],
         ),
     ];
