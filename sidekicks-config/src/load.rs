@@ -165,8 +165,9 @@ impl LoadError {
 
 /// Reads a file for the first time.
 ///
-/// What is right in it can be used, whatever else is wrong: an agent with an error is not there and the others are. Blocks
-/// while it reads, at most 1 MiB.
+/// What is right in it can be used, whatever else is wrong: an agent with an error is not there and the others are. Where
+/// the default permission was meant to be said and cannot be read, agents that have none of their own are refused
+/// everything. Blocks while it reads, at most 1 MiB.
 ///
 /// # Errors
 ///
@@ -178,13 +179,18 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 
 /// What a file is with another text, after it was read as `last`.
 ///
-/// What has an error stays as it was when it last had none, so that no mistake takes away an agent that works:
+/// What has an error stays as it was when it last had none, so that no mistake takes away an agent that works, or lets one
+/// do more than was ever said:
 ///
 /// | the text | the configuration |
 /// |---|---|
 /// | has no error | is the text |
-/// | cannot be read as it is written, is no map, or for a newer version | stays whole |
+/// | cannot be read as it is written, is no map, or not for our version | stays whole |
 /// | has errors in entries | has the other entries, and of these the last good ones |
+/// | has a name or a key that is none, or an entry in another one | has also what is not there any more: it may be that |
+///
+/// An agent that stays as it was keeps what were the defaults then. If its new `permission` is right and allows less, that
+/// counts.
 ///
 /// Looks at nothing but its arguments.
 pub fn reload(last: &Loaded, text: &str) -> Loaded {
