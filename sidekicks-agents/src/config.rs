@@ -112,7 +112,8 @@ mod tests {
         assert_eq!(riker.command.program, "/etc/sidekicks/bin/agent");
         assert_eq!(texts(&riker.command.args), ["--acp", "/home/will/x"]);
         assert_eq!(texts(&env.concat()), ["MODE", "loud", "LEVEL", "1", "KEY", "secret"]);
-        assert_eq!(texts(&riker.command.env_remove), ["TOKEN"]);
+        // What names a variable that is not set is not inherited either.
+        assert_eq!(texts(&riker.command.env_remove), ["TOKEN", "OTHER"]);
         assert_eq!(riker.command.cwd.as_deref(), Some(Path::new("/home/will/src/api")));
         assert_eq!(riker.connect.start_timeout, Duration::from_secs(90));
         assert_eq!(
