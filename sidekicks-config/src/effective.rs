@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::env::{join_paths, split_paths};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,8 +16,9 @@ use crate::model::{Agent, Config, Decide, IdleTimeout, McpServer, Permission, Pe
 /// An agent with everything that counts for it: the defaults, its workspace, the variables that the file names.
 ///
 /// `${NAME}` is filled in everywhere but in names, modes and patterns of commands. An environment variable that names a
-/// variable which is not set is not there, nor is it inherited, and such a header is left out; anything else keeps the text
-/// as it is written. `Debug` shows no arguments and no values of variables, in which there may be keys.
+/// variable which is not set is not there, and the agent does not inherit it either; one of a tool server and a header are
+/// left out; anything else keeps the text as it is written. `Debug` shows nothing in which a variable may be filled in, for
+/// that may be a key.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EffectiveAgent {
@@ -46,7 +46,9 @@ pub struct EffectiveAgent {
     pub mode: Option<String>,
     /// What becomes of its questions before anybody is asked.
     pub permission: Permission,
-    /// What goes before that. A path that began with `~` begins with the home.
+    /// What goes before that. A path that began with `~` begins with the home. Where a rule that forbids or asks has a path
+    /// with a variable that is not set, or with what was meant as one, nothing is allowed that it may be about: a person is
+    /// asked, unless a later rule or `permission` forbids it.
     pub permission_rules: Vec<PermissionRule>,
     /// How long it may take to start.
     pub start_timeout: Duration,
@@ -99,21 +101,22 @@ impl Config {
         let without = agent.env_remove.iter().map(String::as_str).chain(written.names());
         let without: Entries<()> =
             without.filter(|name| variables.get(name).is_none()).map(|name| (name, ())).collect();
+        let permission = agent.permission.or(defaults.permission).unwrap_or_default();
         let servers = agent.mcp_servers.iter().filter_map(|name| Some((name, self.mcp_servers.get(name)?)));
         let mut effective = EffectiveAgent {
             name: name.to_owned(),
             display_name: agent.display_name.clone().unwrap_or_else(|| name.to_owned()),
             enabled: agent.enabled,
-            command: expander.program(&expander.place(&agent.command).0),
+            command: expander.program(&expander.place(&agent.command).text),
             args: texts(&agent.args, &expander),
             env_remove: without.names().map(str::to_owned).collect(),
             env: variables,
-            cwd: folder.map(|folder| expander.path(&expander.place(folder).0)),
+            cwd: folder.map(|folder| expander.path(&expander.place(folder).text)),
             workspace: agent.workspace.clone(),
             model: agent.model.clone(),
             mode: agent.mode.clone(),
-            permission: agent.permission.or(defaults.permission).unwrap_or_default(),
-            permission_rules: rules(agent, &expander),
+            permission,
+            permission_rules: rules(agent, permission, &expander),
             start_timeout: agent.start_timeout.or(defaults.start_timeout).unwrap_or(Duration::from_secs(60)),
             idle_timeout: agent.idle_timeout.or(defaults.idle_timeout).unwrap_or_default(),
             memory_estimate: agent.memory_estimate.or(defaults.memory_estimate),
@@ -130,7 +133,8 @@ impl EffectiveAgent {
     /// The program that its command is on this machine, if there is one: looked for on the `PATH` that the agent will have,
     /// its own or that of `env`. Looks at the disk.
     pub fn find_program(&self, env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-        find_program(&self.command, &self.search_path(env), self.cwd.as_deref())
+        let folder = self.cwd.as_deref().unwrap_or(Path::new(""));
+        find_program(&self.command, &self.search_path(env), Some(folder))
     }
 
     fn search_path(&self, env: &dyn Fn(&str) -> Option<OsString>) -> OsString {
@@ -145,79 +149,78 @@ impl McpServer {
         match self {
             Self::Stdio { command, args, env } => {
                 let env = set(env.iter(), expander);
-                let command = expander.program(&expander.place(command).0);
+                let command = expander.program(&expander.place(command).text);
                 // A relative folder of the `PATH` begins at that of the agent, which may be another one in each session.
-                let path: Vec<_> = split_paths(env.get("PATH").map_or(path, OsStr::new))
-                    .filter(|folder| folder.is_absolute())
-                    .collect();
-                let found = join_paths(path).ok().and_then(|path| find_program(&command, &path, None));
+                let found = find_program(&command, env.get("PATH").map_or(path, OsStr::new), None);
                 let found = found.and_then(|file| file.into_os_string().into_string().ok());
                 Self::Stdio { command: found.unwrap_or(command), args: texts(args, expander), env }
             }
             Self::Http { url, headers } => {
-                Self::Http { url: expander.text(url).0, headers: set(headers.iter(), expander) }
+                Self::Http { url: expander.text(url).text, headers: set(headers.iter(), expander) }
             }
             Self::Sse { url, headers } => {
-                Self::Sse { url: expander.text(url).0, headers: set(headers.iter(), expander) }
+                Self::Sse { url: expander.text(url).text, headers: set(headers.iter(), expander) }
             }
         }
     }
 }
 
 fn texts(texts: &[String], expander: &Expander<'_>) -> Vec<String> {
-    texts.iter().map(|text| expander.text(text).0).collect()
+    texts.iter().map(|text| expander.text(text).text).collect()
 }
 
 /// The variables whose values are known.
 fn set<'a>(variables: impl Iterator<Item = (&'a str, &'a str)>, expander: &Expander<'_>) -> Variables {
     let known = variables.filter_map(|(name, value)| {
-        let (value, unset) = expander.text(value);
-        unset.is_empty().then_some((name, value))
+        let filled = expander.text(value);
+        filled.unset.is_empty().then_some((name, filled.text))
     });
     known.collect()
 }
 
 /// The rules with whole paths, as agents name them: what begins with `~` begins with the home, and variables are filled in.
 ///
-/// What forbids or asks about a path below `~` stays as it is written too, for what an agent says of `~`. Where a path names
-/// a variable that is not set, a rule that allows fits nothing, and one that forbids or asks has a person asked about every
-/// path: it might be one of those.
-fn rules(agent: &Agent, expander: &Expander<'_>) -> Vec<PermissionRule> {
+/// What forbids or asks about a path below `~` stays as it is written too, for what an agent says of `~`. A rule that allows
+/// and whose path is not known fits nothing. One that forbids or asks may fit every path: what comes after it allows nothing
+/// any more, and still forbids.
+fn rules(agent: &Agent, permission: Permission, expander: &Expander<'_>) -> Vec<PermissionRule> {
+    let asking = |rule| PermissionRule { decide: Decide::Ask, ..rule };
     let mut rules = Vec::new();
+    let mut doubts = Vec::new();
     for rule in &agent.permission_rules {
-        let Some(written) = &rule.path else {
-            rules.push(rule.clone());
-            continue;
-        };
-        let (path, unset) = expander.place(written);
-        let home = expander.home_of(&path).and_then(|home| home.into_os_string().into_string().ok());
-        match (rule.decide, unset.is_empty()) {
-            (Decide::Allow, false) => {}
-            (_, false) => rules.push(PermissionRule { decide: Decide::Ask, path: None, ..rule.clone() }),
-            (Decide::Allow, true) => rules.push(PermissionRule { path: home.or(Some(path)), ..rule.clone() }),
-            (_, true) => {
-                rules.extend(home.map(|home| PermissionRule { path: Some(home), ..rule.clone() }));
-                rules.push(PermissionRule { path: Some(path), ..rule.clone() });
+        let path = rule.path.as_ref().map(|path| expander.place(path).known());
+        let home = path.iter().flatten().find_map(|path| expander.home_of(path)?.into_os_string().into_string().ok());
+        let with = |path| PermissionRule { path, ..rule.clone() };
+        match (rule.decide, path) {
+            (Decide::Allow, Some(None)) => {}
+            (Decide::Allow, path) if doubts.is_empty() => rules.push(with(home.or(path.flatten()))),
+            // Behind all others, since they may forbid it.
+            (Decide::Allow, path) => doubts.push(asking(with(home.or(path.flatten())))),
+            (Decide::Ask | Decide::Deny, Some(None)) => doubts.push(asking(with(None))),
+            (Decide::Ask | Decide::Deny, path) => {
+                rules.extend(home.map(|home| with(Some(home))));
+                rules.push(with(path.flatten()));
             }
         }
+    }
+    if permission != Permission::DenyAll {
+        rules.extend(doubts);
     }
     rules
 }
 
 impl fmt::Debug for EffectiveAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, enabled, command, args, env, env_remove, cwd, model, mode, permission, .. } = self;
         f.debug_struct("EffectiveAgent")
-            .field("name", name)
-            .field("enabled", enabled)
-            .field("command", &command.split_whitespace().next().unwrap_or_default())
-            .field("args", &format_args!("[{}]", args.len()))
-            .field("env", env)
-            .field("env_remove", env_remove)
-            .field("cwd", cwd)
-            .field("model", model)
-            .field("mode", mode)
-            .field("permission", permission)
+            .field("name", &self.name)
+            .field("enabled", &self.enabled)
+            .field("args", &format_args!("[{}]", self.args.len()))
+            .field("env", &self.env)
+            .field("env_remove", &self.env_remove)
+            .field("workspace", &self.workspace)
+            .field("model", &self.model)
+            .field("mode", &self.mode)
+            .field("permission", &self.permission)
             .field("permission_rules", &self.permission_rules)
             .field("start_timeout", &self.start_timeout)
             .field("idle_timeout", &self.idle_timeout)

@@ -9,11 +9,12 @@ use std::ffi::OsString;
 use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) use search::{find_program, search_path};
 
-use crate::expand::Expander;
+use crate::expand::{Expander, Filled};
+use crate::model::program_of;
 use crate::pointer::Pointer;
 use crate::problem::placed;
 use crate::syntax::{Finding, Kind, Node};
@@ -52,11 +53,17 @@ pub fn check_environment(text: &str, file: &Path, env: &dyn Fn(&str) -> Option<O
     let lists = enabled.filter_map(|agent| agent.get("mcp_servers"));
     let used: HashSet<&str> = lists.flat_map(Node::items).filter_map(Node::text).collect();
     for (pointer, server) in section("mcp_servers") {
-        look.program(&server.value, &pointer, default_env, used.contains(server.key.as_str()));
+        // It is started in a folder that may be another one in each session.
+        look.program(&server.value, &pointer, default_env, None, used.contains(server.key.as_str()));
     }
     for (pointer, agent) in section("agents") {
-        look.folder(&agent.value, "cwd", &pointer);
-        look.program(&agent.value, &pointer, default_env, is_enabled(&agent.value));
+        let agent = &agent.value;
+        let of_its_own = look.folder(agent, "cwd", &pointer);
+        let workspace = agent.get("workspace").and_then(|name| root.get("workspaces")?.get(name.text()?)?.get("path"));
+        let shared = || look.expander.place(workspace?.text()?).known().map(|path| look.expander.path(&path));
+        let folder = of_its_own.or_else(shared).unwrap_or_default();
+        look.program(agent, &pointer, default_env, Some(&folder), is_enabled(agent));
+        look.rules(agent, &pointer);
     }
     placed(text, bounded(look.found))
 }
@@ -81,27 +88,57 @@ impl Look<'_> {
         self.found.push(Finding { code, pointer, span, related: None });
     }
 
-    /// The text with its variables; nothing where one of them is not set, which is told.
-    fn text(&mut self, node: &Node, pointer: &Pointer) -> Option<String> {
-        let (text, unset) = self.expander.text(node.text()?);
-        let is_set = unset.is_empty();
-        for name in unset {
-            self.add(Code::VariableNotSet { name }, pointer.clone(), node.span.clone());
+    /// The text, if all that was meant is known; what is not is told.
+    fn known(&mut self, filled: Filled, node: &Node, pointer: &Pointer) -> Option<String> {
+        for name in &filled.unset {
+            self.add(Code::VariableNotSet { name: name.clone() }, pointer.clone(), node.span.clone());
         }
-        is_set.then_some(text)
+        if filled.is_odd {
+            self.add(Code::NotAVariable, pointer.clone(), node.span.clone());
+        }
+        filled.known()
     }
 
-    fn folder(&mut self, entry: &Node, key: &str, pointer: &Pointer) {
-        let Some(node) = entry.get(key) else { return };
+    fn text(&mut self, node: &Node, pointer: &Pointer) -> Option<String> {
+        let filled = self.expander.text(node.text()?);
+        self.known(filled, node, pointer)
+    }
+
+    /// The same for a path or a program.
+    fn place(&mut self, node: &Node, pointer: &Pointer) -> Option<String> {
+        let filled = self.expander.place(node.text()?);
+        self.known(filled, node, pointer)
+    }
+
+    fn folder(&mut self, entry: &Node, key: &str, pointer: &Pointer) -> Option<PathBuf> {
+        let node = entry.get(key)?;
         let pointer = pointer.key(key);
-        let Some(text) = self.text(node, &pointer) else { return };
-        if !self.expander.path(&text).is_dir() {
+        let folder = self.place(node, &pointer).map(|text| self.expander.path(&text))?;
+        if !folder.is_dir() {
             self.add(Code::NoSuchFolder, pointer, node.span.clone());
         }
+        Some(folder)
     }
 
-    /// What an agent or a tool server is started with, or reached at.
-    fn program(&mut self, entry: &Node, pointer: &Pointer, defaults: Option<&Node>, is_used: bool) {
+    fn rules(&mut self, agent: &Node, pointer: &Pointer) {
+        let rules = agent.get("permission_rules").map(Node::items).unwrap_or_default();
+        let pointer = pointer.key("permission_rules");
+        for (index, rule) in rules.iter().enumerate() {
+            if let Some(path) = rule.get("path") {
+                self.place(path, &pointer.index(index).key("path"));
+            }
+        }
+    }
+
+    /// What an agent or a tool server is started with, or reached at; `folder` is the one that it is started in.
+    fn program(
+        &mut self,
+        entry: &Node,
+        pointer: &Pointer,
+        defaults: Option<&Node>,
+        folder: Option<&Path>,
+        is_used: bool,
+    ) {
         for key in ["env", "headers"] {
             if let Some(variables) = entry.get(key) {
                 self.variables(variables, &pointer.key(key));
@@ -116,10 +153,10 @@ impl Look<'_> {
         }
         let Some(command) = entry.get("command") else { return };
         let pointer = pointer.key("command");
-        let Some(text) = self.text(command, &pointer).filter(|_| is_used) else { return };
+        let Some(text) = self.place(command, &pointer).filter(|_| is_used) else { return };
         let own = [entry.get("env"), defaults].into_iter().flatten().find_map(|env| env.get("PATH")?.text());
         // One that names a variable which is not set is left out.
-        let own = own.map(|path| self.expander.text(path)).filter(|(_, unset)| unset.is_empty()).map(|(path, _)| path);
+        let own = own.map(|path| self.expander.text(path)).filter(|path| path.unset.is_empty()).map(|path| path.text);
         let removed = entry.get("env_remove").map(Node::items).unwrap_or_default();
         let inherited = |name: &str| {
             let kept = removed.iter().all(|removed| removed.text() != Some(name));
@@ -127,7 +164,7 @@ impl Look<'_> {
         };
         let program = self.expander.program(&text);
         let path = search_path(own.as_deref(), &inherited);
-        if find_program(&program, &path, None).is_none() {
+        if find_program(&program, &path, folder).is_none() {
             let named = own.is_none() && !program.contains('/');
             let path = named.then(|| path.to_string_lossy().into_owned());
             self.add(not_found(command.text().unwrap_or_default(), path), pointer, command.span.clone());
@@ -151,8 +188,7 @@ fn not_found(command: &str, path: Option<String>) -> Code {
     if command.contains(char::is_whitespace) {
         return Code::CommandWithArguments;
     }
-    let command = command.split('=').next().unwrap_or_default().to_owned();
-    Code::CommandNotFound { command, path }
+    Code::CommandNotFound { command: program_of(command).to_owned(), path }
 }
 
 /// Whether what has this name is mostly a secret.

@@ -5,6 +5,24 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, User};
 
+/// A text whose variables are filled in.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Filled {
+    /// Variables that are not set stay in it as they are written.
+    pub(crate) text: String,
+    /// The names of these.
+    pub(crate) unset: Vec<String>,
+    /// Whether something in it was meant as a variable and is none.
+    pub(crate) is_odd: bool,
+}
+
+impl Filled {
+    /// The text, where all that is meant is known.
+    pub(crate) fn known(self) -> Option<String> {
+        (self.unset.is_empty() && !self.is_odd).then_some(self.text)
+    }
+}
+
 /// Fills in what a file leaves to the machine.
 pub(crate) struct Expander<'a> {
     /// The folder of the file.
@@ -22,51 +40,50 @@ impl<'a> Expander<'a> {
         self.env
     }
 
-    /// `text` with the variables that it names, and the names of those that are not set, which stay as they are written.
+    /// `text` with the variables that it names.
     ///
     /// `${NAME}` is a variable, `$${` is `${`, and every other `$` is itself. A variable that is not UTF-8 is not set.
-    pub(crate) fn text(&self, text: &str) -> (String, Vec<String>) {
-        self.fill(text, |_| true)
+    pub(crate) fn text(&self, text: &str) -> Filled {
+        self.fill(text, false)
     }
 
-    /// The same for what a path or a program is written with: there a variable that is empty is not set either, for it would
-    /// make another folder of it.
-    pub(crate) fn place(&self, text: &str) -> (String, Vec<String>) {
-        self.fill(text, |value| !value.is_empty())
+    /// The same for a path or a program. There a variable that is empty is not set either, for it would make another folder
+    /// of it; and `$NAME` where a folder begins was meant as a variable.
+    pub(crate) fn place(&self, text: &str) -> Filled {
+        self.fill(text, true)
     }
 
-    fn fill(&self, text: &str, is_set: impl Fn(&str) -> bool) -> (String, Vec<String>) {
-        let mut expanded = String::with_capacity(text.len());
-        let mut unset = Vec::new();
+    fn fill(&self, text: &str, is_place: bool) -> Filled {
+        let mut filled = Filled::default();
         let mut rest = text;
         while let Some(at) = rest.find('$') {
-            expanded.push_str(&rest[..at]);
+            filled.text.push_str(&rest[..at]);
             rest = &rest[at..];
             if let Some(after) = rest.strip_prefix("$${") {
-                expanded.push_str("${");
+                filled.text.push_str("${");
                 rest = after;
                 continue;
             }
-            match variable(rest) {
-                Some(name) => {
-                    let written = name.len() + "${}".len();
-                    match (self.env)(name).and_then(|value| value.into_string().ok()).filter(|value| is_set(value)) {
-                        Some(value) => expanded.push_str(&value),
-                        None => {
-                            expanded.push_str(&rest[..written]);
-                            unset.push(name.to_owned());
-                        }
-                    }
-                    rest = &rest[written..];
-                }
+            let Some(name) = variable(rest) else {
+                let begins = filled.text.is_empty() || filled.text.ends_with('/');
+                filled.is_odd |= rest.starts_with("${") || (is_place && begins && is_shell_variable(rest));
+                filled.text.push('$');
+                rest = &rest[1..];
+                continue;
+            };
+            let written = name.len() + "${}".len();
+            let value = (self.env)(name).and_then(|value| value.into_string().ok());
+            match value.filter(|value| !is_place || !value.is_empty()) {
+                Some(value) => filled.text.push_str(&value),
                 None => {
-                    expanded.push('$');
-                    rest = &rest[1..];
+                    filled.text.push_str(&rest[..written]);
+                    filled.unset.push(name.to_owned());
                 }
             }
+            rest = &rest[written..];
         }
-        expanded.push_str(rest);
-        (expanded, unset)
+        filled.text.push_str(rest);
+        filled
     }
 
     /// The absolute path that this text is, whose variables are filled in already.
@@ -102,6 +119,11 @@ fn plain(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
+/// Whether this begins with `$NAME`, as a shell has it.
+fn is_shell_variable(text: &str) -> bool {
+    text[1..].starts_with(|c: char| c == '_' || c.is_ascii_alphabetic())
+}
+
 /// The name in `${NAME}`, if this begins so.
 fn variable(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("${")?;
@@ -127,7 +149,7 @@ mod tests {
     #[test]
     fn variables_are_filled_in() {
         let expander = Expander::new(Path::new("/etc/sidekicks.jsonc"), &env);
-        let cases: [(&str, &str, &[&str]); 12] = [
+        let cases: [(&str, &str, &[&str]); 9] = [
             ("", "", &[]),
             ("plain", "plain", &[]),
             ("${KEY}", "a$${b", &[]),
@@ -137,18 +159,40 @@ mod tests {
             ("$KEY", "$KEY", &[]),
             ("$${KEY}", "${KEY}", &[]),
             ("$$${KEY}", "$${KEY}", &[]),
-            ("${KEY:-x}", "${KEY:-x}", &[]),
-            ("${", "${", &[]),
-            ("${1} ${} é$", "${1} ${} é$", &[]),
         ];
         for (text, expected, names) in cases {
-            let (expanded, unset) = expander.text(text);
-            assert_eq!(
-                (expanded.as_str(), unset),
-                (expected, names.iter().map(ToString::to_string).collect()),
-                "{text}"
-            );
+            let unset = names.iter().map(ToString::to_string).collect();
+            assert_eq!(expander.text(text), Filled { text: expected.into(), unset, is_odd: false }, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_no_variable_stays_and_is_known_to_be_odd() {
+        let expander = Expander::new(Path::new("/etc/sidekicks.jsonc"), &env);
+        // Each with whether it is odd in a text, and in a path.
+        let cases = [
+            ("${KEY:-x}", true, true),
+            ("a ${", true, true),
+            ("${1}", true, true),
+            ("${} é$", true, true),
+            ("$HOME/x", false, true),
+            ("~/$_X", false, true),
+            ("x$HOME", false, false),
+            ("$1/$/$é", false, false),
+            ("$${KEY:-x}", false, false),
+        ];
+        for (text, in_text, in_path) in cases {
+            let (filled, place) = (expander.text(text), expander.place(text));
+            assert_eq!((filled.is_odd, place.is_odd), (in_text, in_path), "{text}");
+            assert!(filled.unset.is_empty() && filled.text == text.replace("$${", "${"));
+        }
+    }
+
+    #[test]
+    fn a_path_has_no_empty_variable() {
+        let expander = Expander::new(Path::new("/etc/sidekicks.jsonc"), &env);
+        assert_eq!(expander.place("${EMPTY}/x").unset, ["EMPTY"]);
+        assert_eq!(expander.place("/${NO}/x").known(), None);
     }
 
     #[test]

@@ -266,11 +266,16 @@ impl Agent {
     }
 }
 
+/// The program that a command begins with, to be shown: what is after a blank or a `=` may be a secret.
+pub(crate) fn program_of(command: &str) -> &str {
+    command.split(|c: char| c == '=' || c.is_whitespace()).next().unwrap_or_default()
+}
+
 impl fmt::Debug for Agent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { command, args, env, enabled, workspace, cwd, permission, permission_rules, .. } = self;
         f.debug_struct("Agent")
-            .field("command", &command.split_whitespace().next().unwrap_or_default())
+            .field("command", &program_of(command))
             .field("args", &format_args!("[{}]", args.len()))
             .field("env", env)
             .field("enabled", enabled)
@@ -298,8 +303,9 @@ pub enum Permission {
     DenyAll,
 }
 
-/// What is decided about some of an agent's questions; all that it says has to fit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What is decided about some of an agent's questions; all that it says has to fit. `Debug` does not show its patterns, in
+/// which there may be keys.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PermissionRule {
@@ -320,6 +326,18 @@ impl PermissionRule {
     /// A rule that fits everything.
     pub fn new(decide: Decide) -> Self {
         Self { decide, action: None, command: None, path: None }
+    }
+}
+
+impl fmt::Debug for PermissionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { decide, action, command, path } = self;
+        let mut rule = f.debug_struct("PermissionRule");
+        rule.field("decide", decide).field("action", action);
+        for (name, pattern) in [("command", command), ("path", path)] {
+            rule.field(name, &pattern.as_ref().map(|_| format_args!("…")));
+        }
+        rule.finish()
     }
 }
 

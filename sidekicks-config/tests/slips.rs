@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sidekicks_config::{Loaded, Permission, check_environment, load, reload, validate};
+use sidekicks_config::{Decide, Loaded, Permission, check_environment, load, reload, validate};
 
 fn first(text: &str) -> Loaded {
     let folder = tempfile::tempdir().unwrap();
@@ -83,9 +83,14 @@ fn a_rule_that_can_fit_nothing_is_told() {
     let text = r#"{ "version": 1, "agents": { "a": { "command": "/bin/sh", "permission": "allow_all",
       "permission_rules": [{ "decide": "deny", "path": "${HOME}/.ssh/**" }, { "decide": "deny", "path": "$HOME/.aws/**" }] } } }"#;
     let env = |name: &str| (name == "HOME").then(|| "/home/will".into());
-    let told = validate(text).len() + check_environment(text, Path::new("/x/sidekicks.jsonc"), &env).len();
-    let agent = first(text).effective("a", &env).unwrap();
-    assert!(told > 0 || agent.permission_rules[0].path.as_deref() == Some("/home/will/.ssh/**"), "{agent:?}");
+    assert!(validate(text).is_empty());
+    let told = check_environment(text, Path::new("/x/sidekicks.jsonc"), &env);
+    let told: Vec<_> = told.iter().map(|problem| (problem.id(), problem.path.as_str())).collect();
+    assert_eq!(told, [("not-a-variable", "agents.a.permission_rules[1].path")]);
+    let rules = first(text).effective("a", &env).unwrap().permission_rules;
+    let [known, unknown] = &rules[..] else { panic!("{rules:?}") };
+    assert_eq!((known.decide, known.path.as_deref()), (Decide::Deny, Some("/home/will/.ssh/**")));
+    assert_eq!((unknown.decide, unknown.path.as_deref()), (Decide::Ask, None));
 }
 
 #[test]
@@ -96,6 +101,12 @@ fn no_secret_is_in_a_path_a_sentence_or_a_debug_form() {
         r#"{ "version": 1, "agents": { "a": { "command": "nope --key sk-CANARY" } } }"#,
         r#"{ "version": 1, "agents": { "a": { "command": "x", "args": ["--key=sk-CANARY"] } } }"#,
         r#"{ "version": 1, "agents": { "a": { "command": "x", "args": ["--key=${K}"] } } }"#,
+        r#"{ "version": 1, "agents": { "a": { "command": "KEY=sk-CANARY" } } }"#,
+        r#"{ "version": 1, "agents": { "a": { "command": "${K}/x", "cwd": "/${K}" } } }"#,
+        r#"{ "version": 1, "workspaces": { "w": { "path": "/${K}" } }, "agents": { "a": { "command": "x", "workspace": "w" } } }"#,
+        r#"{ "version": 1, "agents": { "a": { "command": "x", "permission_rules": [{ "decide": "deny", "command": "x sk-CANARY" }, { "decide": "deny", "path": "/${K}" }] } } }"#,
+        r#"{ "version": 1, "mcp_servers": { "m": { "command": "x --key sk-CANARY", "args": ["sk-CANARY"], "env": { "A": "${K}" } } }, "agents": { "a": { "command": "x", "mcp_servers": ["m"] } } }"#,
+        r#"{ "version": 1, "mcp_servers": { "m": { "type": "http", "url": "http://x/sk-CANARY", "headers": { "A": "${K}" } } }, "agents": { "a": { "command": "x", "mcp_servers": ["m"] } } }"#,
     ];
     let env = |name: &str| (name == "K").then(|| "sk-CANARY".into());
     let mut leaks = Vec::new();

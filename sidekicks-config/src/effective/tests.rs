@@ -147,6 +147,43 @@ fn rules_below_the_home() {
     assert_eq!(agent.permission_rules[6].command.as_deref(), Some("~/run"));
 }
 
+/// Each row: what `permission` is, the rules as they are written, and what counts. Of `${NO}` nobody knows what it was to be.
+#[test]
+fn a_rule_whose_path_is_not_known_allows_nothing() {
+    let cases = [
+        ("allow_all", r#"{"decide":"deny","path":"${NO}/**"}"#, "ask"),
+        ("ask", r#"{"decide":"deny","path":"${NO}/**"}"#, "ask"),
+        // It is refused either way.
+        ("deny_all", r#"{"decide":"deny","path":"${NO}/**"}"#, ""),
+        ("allow_all", r#"{"decide":"ask","action":"edit_file","path":"${NO:-x}"}"#, "ask EditFile"),
+        ("allow_all", r#"{"decide":"deny","command":"x *","path":"$HOME/x"}"#, "ask x *"),
+        ("allow_all", r#"{"decide":"allow","path":"${NO}/**"}"#, ""),
+        // What is allowed before it stays allowed; what is allowed after it is asked, unless something forbids it.
+        (
+            "allow_reads",
+            r#"{"decide":"allow","path":"/a"},{"decide":"deny","path":"${NO}"},{"decide":"allow","path":"~/b"},
+               {"decide":"deny","path":"/c"},{"decide":"ask","path":"/d"}"#,
+            "allow /a, deny /c, ask /d, ask, ask /home/will/b",
+        ),
+        (
+            "deny_all",
+            r#"{"decide":"deny","path":"${NO}"},{"decide":"allow","path":"/b"},{"decide":"ask","path":"/d"}"#,
+            "ask /d",
+        ),
+    ];
+    for (permission, written, expected) in cases {
+        let agent = effective(&format!(r#","permission":"{permission}","permission_rules":[{written}]"#), "");
+        let shown = |rule: &PermissionRule| {
+            let decide = format!("{:?}", rule.decide).to_lowercase();
+            let action = rule.action.map(|action| format!("{action:?}"));
+            let more = [action, rule.command.clone(), rule.path.clone()];
+            [Some(decide)].into_iter().chain(more).flatten().collect::<Vec<_>>().join(" ")
+        };
+        let rules: Vec<String> = agent.permission_rules.iter().map(shown).collect();
+        assert_eq!(rules.join(", "), expected, "{permission} {written}");
+    }
+}
+
 #[test]
 fn the_program_is_looked_for_on_the_path_that_the_agent_has() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -14,13 +14,14 @@ pub(crate) fn search_path(own: Option<&str>, env: &dyn Fn(&str) -> Option<OsStri
 }
 
 /// The file that this program is, if there is one that may be run: a name without a slash is looked for on `path`, whose
-/// relative folders begin at `folder`.
+/// relative folders begin at `folder`, or are left out where that is not known.
 pub(crate) fn find_program(program: &str, path: &OsStr, folder: Option<&Path>) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(|file| is_program(file));
     }
-    let folder = folder.unwrap_or(Path::new(""));
-    std::env::split_paths(path).map(|entry| folder.join(entry).join(program)).find(|file| is_program(file))
+    let entries = std::env::split_paths(path).filter(|entry| folder.is_some() || entry.is_absolute());
+    let folder = folder.unwrap_or(Path::new("/"));
+    entries.map(|entry| folder.join(entry).join(program)).find(|file| is_program(file))
 }
 
 fn is_program(file: &Path) -> bool {

@@ -25,8 +25,13 @@ impl Machine {
         }
         fs::create_dir(at("bin/folder")).unwrap();
         let path = |name: &str| at(name).to_str().unwrap().to_owned();
-        let variables =
-            vec![("PATH", path("bin")), ("HOME", path("home")), ("OTHER", path("other")), ("SET", "x".into())];
+        let variables = vec![
+            ("PATH", path("bin")),
+            ("HOME", path("home")),
+            ("OTHER", path("other")),
+            ("SET", "x".into()),
+            ("EMPTY", "".into()),
+        ];
         Self { dir, variables }
     }
 
@@ -152,10 +157,55 @@ fn variables_that_are_not_set() {
         "variable-not-set agents.a.args[1] A",
         "variable-not-set agents.a.args[1] B",
         "variable-not-set agents.a.env.X E",
+        "variable-not-set agents.a.permission_rules[0].path H",
     ];
     assert_eq!(machine.told(&text), expected);
     let text = r#"{"version":1,"defaults":{"env":{"X":"${E}"}},"agents":{"a":{"command":"agent"}}}"#;
     assert_eq!(machine.told(text), ["variable-not-set defaults.env.X E"]);
+}
+
+#[test]
+fn what_was_meant_as_a_variable_and_is_none() {
+    let machine = Machine::new();
+    let cases: [(&str, &[&str]); 9] = [
+        (r#""command":"${OTHER:-x}/tool""#, &["not-a-variable agents.a.command"]),
+        (r#""command":"$OTHER/tool""#, &["not-a-variable agents.a.command"]),
+        (r#""command":"agent","cwd":"$HOME/x""#, &["not-a-variable agents.a.cwd"]),
+        (r#""command":"agent","args":["${1}","$X","$${X:-y}"]"#, &["not-a-variable agents.a.args[0]"]),
+        (r#""command":"agent","env":{"X":"${","Y":"$HOME/x"}"#, &["not-a-variable agents.a.env.X"]),
+        (
+            r#""command":"agent","permission_rules":[{"decide":"deny","path":"$HOME/.aws/**"}]"#,
+            &["not-a-variable agents.a.permission_rules[0].path"],
+        ),
+        // An empty one is none in a path, and is one in a text.
+        (r#""command":"${EMPTY}/x""#, &["variable-not-set agents.a.command EMPTY"]),
+        (r#""command":"agent","cwd":"/${EMPTY}""#, &["variable-not-set agents.a.cwd EMPTY"]),
+        (r#""command":"agent","args":["${EMPTY}"]"#, &[]),
+    ];
+    for (settings, expected) in cases {
+        assert_eq!(machine.told(&agent(settings)), expected, "{settings}");
+    }
+}
+
+/// Relative folders of the `PATH` begin where the agent works.
+#[test]
+fn a_path_may_have_relative_folders() {
+    let machine = Machine::new();
+    let text = |settings: &str| {
+        let workspaces = r#""other":{"path":"other"},"src":{"path":"src"}"#;
+        let servers = r#""m":{"command":"tool","env":{"PATH":"."}}"#;
+        let more = format!(r#""workspaces":{{{workspaces}}},"mcp_servers":{{{servers}}}"#);
+        let agent = format!(r#"{{"command":"tool","env":{{"PATH":"."}},{settings}}}"#);
+        format!(r#"{{"version":1,{more},"agents":{{"a":{agent}}}}}"#)
+    };
+    let gone = "command-not-found agents.a.command tool";
+    assert_eq!(machine.told(&text(r#""cwd":"other""#)), [""; 0]);
+    assert_eq!(machine.told(&text(r#""workspace":"other""#)), [""; 0]);
+    assert_eq!(machine.told(&text(r#""workspace":"src""#)), [gone]);
+    assert_eq!(machine.told(&text(r#""cwd":"src""#)), [gone]);
+    // Nobody knows where a tool server will work.
+    let told = machine.told(&text(r#""cwd":"other","mcp_servers":["m"]"#));
+    assert_eq!(told, ["command-not-found mcp_servers.m.command tool"]);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::entries::Variables;
 
-/// A tool server (MCP) that agents are to connect to. `Debug` shows no arguments, no address and no values of variables and
-/// headers, in which there may be keys.
+/// A tool server (MCP) that agents are to connect to. `Debug` shows the names of variables and headers alone: in anything
+/// else there may be keys.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 #[non_exhaustive]
@@ -59,8 +59,8 @@ impl McpServer {
 
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, field, value): (_, _, &dyn fmt::Debug) = match self {
-            Self::Stdio { command, .. } => ("Stdio", "command", command),
+        let (name, field, value) = match self {
+            Self::Stdio { env, .. } => ("Stdio", "env", env),
             Self::Http { headers, .. } => ("Http", "headers", headers),
             Self::Sse { headers, .. } => ("Sse", "headers", headers),
         };

@@ -276,6 +276,8 @@ codes! {
         /// Its name.
         name: String,
     } = "variable-not-set" Warning,
+    /// Something was meant as a variable and is none, as `${NAME:-x}`, or `$NAME` in a path.
+    NotAVariable = "not-a-variable" Warning,
     /// Others can read the file, and something secret seems to stand here.
     ReadableSecret = "readable-secret" Warning,
 }

@@ -119,6 +119,7 @@ impl Code {
             }
             Self::NoSuchFolder => "this folder does not exist".into(),
             Self::VariableNotSet { name } => format!("the variable {} is not set", shown(name)),
+            Self::NotAVariable => "this looks like a variable, which is written ${NAME}; for a plain ${, write $${".into(),
             Self::ReadableSecret => "other users can read this file, and this looks like a secret; write ${NAME} instead, or protect the file (chmod 600)".into(),
         }
     }
@@ -248,6 +249,7 @@ impl Code {
             Self::CommandWithArguments => "aucun programme ne porte ce nom, espaces compris\u{202f}; les arguments d’une commande vont dans «\u{a0}args\u{a0}»".into(),
             Self::NoSuchFolder => "ce dossier n’existe pas".into(),
             Self::VariableNotSet { name } => format!("la variable {} n’est pas définie", shown(name)),
+            Self::NotAVariable => "ceci ressemble à une variable, qui s’écrit ${NOM}\u{202f}; pour un ${ ordinaire, écrivez $${".into(),
             Self::ReadableSecret => "d’autres utilisateurs peuvent lire ce fichier, et ceci ressemble à un secret\u{202f}; écrivez plutôt ${NOM}, ou protégez le fichier (chmod 600)".into(),
         }
     }

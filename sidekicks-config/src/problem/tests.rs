@@ -102,6 +102,7 @@ fn codes() -> Vec<Code> {
         Code::CommandWithArguments,
         Code::NoSuchFolder,
         Code::VariableNotSet { name: text("API_KEY") },
+        Code::NotAVariable,
         Code::ReadableSecret,
     ]
 }
