@@ -30,7 +30,7 @@ use crate::{Code, Problem};
 /// are not enabled or that no such agent uses. At most [`MAX_PROBLEMS`](crate::MAX_PROBLEMS). Looks at the disk.
 pub fn check_environment(text: &str, file: &Path, env: &dyn Fn(&str) -> Option<OsString>) -> Vec<Problem> {
     let checked = Checked::of(text);
-    if checked.is_foreign() {
+    if checked.foreign {
         return Vec::new();
     }
     let root = &checked.document.root;

@@ -100,19 +100,30 @@ impl Loaded {
     pub(crate) fn of(path: &Path, bytes: &[u8], last: Option<&Self>) -> Self {
         let text: Arc<str> = String::from_utf8_lossy(bytes).into();
         let mut checked = Checked::of(&text);
-        let invalid = std::str::from_utf8(bytes).err();
-        if let Some(error) = &invalid {
-            let at = error.valid_up_to();
-            let span = at..at + char::REPLACEMENT_CHARACTER.len_utf8();
-            let finding = Finding { code: Code::NotUtf8, pointer: Pointer::default(), span, related: None };
+        let wide = is_wide(bytes);
+        let invalid = if wide { Some(0) } else { std::str::from_utf8(bytes).err().map(|error| error.valid_up_to()) };
+        if let Some(at) = invalid {
+            let first = text[at..].chars().next().map_or(0, char::len_utf8);
+            let finding =
+                Finding { code: Code::NotUtf8, pointer: Pointer::default(), span: at..at + first, related: None };
+            if wide {
+                // Everything else follows from it.
+                checked.problems.clear();
+            }
             let place = checked.problems.partition_point(|problem| problem.span.start < at);
             checked.problems.splice(place..place, placed(&text, vec![finding]));
             checked.uncertain = true;
+            checked.foreign |= wide;
         }
         let last = last.filter(|last| last.kept != Kept::Nothing).map(|last| &last.config);
         let (config, kept) = keep::keep(&checked, invalid.is_some().then_some(&text), last);
         Self { path: path.to_owned(), digest: Digest::of(bytes), config, problems: checked.problems, kept, text }
     }
+}
+
+/// Whether this is UTF-16 or UTF-32, with a byte order mark or without: in UTF-8 no configuration begins so.
+fn is_wide(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..])
 }
 
 /// Why a file could not be read. What is wrong *in* it is in [`Loaded::problems`].
@@ -167,7 +178,8 @@ impl LoadError {
 ///
 /// What is right in it can be used, whatever else is wrong: an agent with an error is not there and the others are. Where
 /// the default permission was meant to be said and cannot be read, agents that have none of their own are refused
-/// everything. Blocks while it reads, at most 1 MiB.
+/// everything; where rules for all of them were, no agent is there. Of a section that stands there twice nothing is. Blocks
+/// while it reads, at most 1 MiB.
 ///
 /// # Errors
 ///
@@ -189,8 +201,12 @@ pub fn load(path: &Path) -> Result<Loaded, LoadError> {
 /// | has errors in entries | has the other entries, and of these the last good ones |
 /// | has a name or a key that is none, or an entry in another one | has also what is not there any more: it may be that |
 ///
-/// An agent that stays as it was keeps what were the defaults then. If its new `permission` is right and allows less, that
-/// counts.
+/// An agent that stays as it was keeps what were the defaults then. If its new `permission`, or that of the defaults where it
+/// says nothing, is right and allows less, that counts. New limits count for it too: it may be expected to use more memory
+/// than these leave, and cannot start then.
+///
+/// A key that may have been meant as `permission`, where there is none, lets no agent do more than before by default. One
+/// that may have been meant as rules for all of them keeps every agent as it was.
 ///
 /// Looks at nothing but its arguments.
 pub fn reload(last: &Loaded, text: &str) -> Loaded {

@@ -39,6 +39,10 @@ pub(crate) struct Checked {
     /// Nothing in it is certain: it could not be read as it is written, a key of the root stands there twice, or it is for
     /// another version than ours, or for none.
     pub(crate) uncertain: bool,
+    /// It is for a version that is not ours.
+    pub(crate) foreign: bool,
+    /// A bracket stands where it closes too much, so that what is behind it may belong before it.
+    pub(crate) closes_early: bool,
 }
 
 impl Checked {
@@ -60,12 +64,12 @@ impl Checked {
         // What is of another version, or of none, may mean something else.
         let uncertain =
             found.iter().any(is_uncertain) || document.root.get("version").is_none() || wrong.is_at("version");
-        Self { problems: placed(text, bounded(found)), value, document, wrong, uncertain }
-    }
-
-    /// Whether it is for a version that is not ours.
-    pub(crate) fn is_foreign(&self) -> bool {
-        self.problems.iter().any(|problem| matches!(problem.code, Code::NewerVersion | Code::BadVersion))
+        // Of all that was found: what is told may be less.
+        let has = |is: fn(&Code) -> bool| found.iter().any(|finding| is(&finding.code));
+        let foreign = has(|code| matches!(code, Code::NewerVersion | Code::BadVersion));
+        let closes_early =
+            has(|code| matches!(code, Code::StrayBracket { .. } | Code::WrongBracket { .. } | Code::TrailingContent));
+        Self { problems: placed(text, bounded(found)), value, document, wrong, uncertain, foreign, closes_early }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sidekicks_config::{Decide, Loaded, Permission, check_environment, load, reload, validate};
+use sidekicks_config::{Decide, Kept, Loaded, Permission, check_environment, load, reload, validate};
 
 fn first(text: &str) -> Loaded {
     let folder = tempfile::tempdir().unwrap();
@@ -69,6 +69,61 @@ fn a_first_reading_is_not_less_strict_than_what_was_meant() {
     ] {
         let found = permission(&first(&text), "riker");
         assert!(matches!(found, None | Some(Permission::DenyAll)), "{found:?}: {text}");
+    }
+}
+
+/// Each row: what stands at the root beside riker, and what riker may do, who says nothing of it, and data, who says that
+/// everything is allowed; at the first reading, and after one in which only data said something.
+#[test]
+fn what_is_allowed_where_it_was_said_in_the_wrong_place() {
+    use Permission::{AllowAll, Ask, DenyAll};
+    let file = |more: &str| {
+        format!(
+            r#"{{ "version": 1, {more} "agents": {{ "riker": {{ "command": "a" }}, "data": {{ "command": "b", "permission": "allow_all" }} }} }}"#
+        )
+    };
+    let rules = r#"[{ "decide": "deny", "path": "**/.env" }]"#;
+    let allowing = r#""defaults": { "permission": "allow_all" }"#;
+    let unsaid = [Some(Ask), Some(AllowAll)];
+    let cases = [
+        // Rules for everybody: nobody knows what they forbid.
+        (format!(r#""permission_rules": {rules},"#), [None, None], unsaid),
+        (format!(r#"{allowing}, "permissionRules": {rules},"#), [None, None], unsaid),
+        (format!(r#"{allowing}, "permissions": {{ "deny": ["x"] }},"#), [None, None], unsaid),
+        (format!(r#""defaults": {{ "permission": "allow_all", "permission_rules": {rules} }},"#), [None, None], unsaid),
+        (format!(r#""defaults": {{ "permission": "allow_all", "rules": {rules} }},"#), [None, None], unsaid),
+        // A default that is not read: what an agent says itself counts.
+        (r#""permission": "deny_all","#.into(), [Some(DenyAll), Some(AllowAll)], unsaid),
+        (format!(r#"{allowing}, "permission": "deny_all","#), [Some(DenyAll), Some(AllowAll)], unsaid),
+        (r#""defaults": {}, "default": { "permission": "deny_all" },"#.into(), [Some(DenyAll), Some(AllowAll)], unsaid),
+        (
+            r#""defaults": { "permission": "allow_all", "permision": "deny_all" },"#.into(),
+            [Some(DenyAll), Some(AllowAll)],
+            unsaid,
+        ),
+        // Which one is meant?
+        (
+            format!(r#"{allowing}, "defaults": {{ "permission": "deny_all" }},"#),
+            [Some(DenyAll), Some(AllowAll)],
+            unsaid,
+        ),
+        // It has nothing to do with that.
+        (
+            format!(r#"{allowing}, "theme": "dark","#),
+            [Some(AllowAll), Some(AllowAll)],
+            [Some(AllowAll), Some(AllowAll)],
+        ),
+        (r#""theme": "dark","#.into(), unsaid, unsaid),
+    ];
+    for (more, at_first, then) in cases {
+        let text = file(&more);
+        let loaded = first(&text);
+        let allowed = |loaded: &Loaded| ["riker", "data"].map(|name| permission(loaded, name));
+        assert_eq!(allowed(&loaded), at_first, "{text}");
+        assert_ne!(loaded.kept, Kept::All, "{text}");
+        let loaded = reload(&first(&file("")), &text);
+        assert_eq!(allowed(&loaded), then, "{text}");
+        assert_ne!(loaded.kept, Kept::All, "{text}");
     }
 }
 
@@ -165,6 +220,14 @@ fn what_is_allowed_after_a_slip() {
         (&own("allow_all"), file("", r#", "permission": "ask", "modle": "x""#), Ask),
         (&own("ask"), file("", r#", "permission": "allow_reads", "modle": "x""#), Ask),
         (&own("allow_reads"), file("", r#", "permission": "allow-all""#), AllowReads),
+        (&own("allow_all"), file("", r#", "permision": "ask""#), AllowAll),
+        // The defaults say less, and it says nothing itself.
+        (&asks, file(r#""permission": "deny_all""#, r#", "modle": "x""#), DenyAll),
+        (&own("allow_all"), file(r#""permission": "deny_all""#, r#", "modle": "x""#), DenyAll),
+        (&own("allow_all"), file("", r#", "modle": "x""#), Ask),
+        (&own("allow_all"), file(r#""permission": "deny_all""#, r#", "permission": "x""#), AllowAll),
+        (&asks, file(r#""permission": "deny_all""#, "").replace("riker", "riker "), DenyAll),
+        (&own("allow_all"), file(r#""permission": "deny_all""#, "").replace("riker", "riker "), AllowAll),
         // The defaults cannot be read.
         (&denies, file(r#""permission": "deny""#, ""), DenyAll),
         (&denies, file(r#""permision": "ask""#, ""), DenyAll),

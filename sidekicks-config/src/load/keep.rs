@@ -1,11 +1,12 @@
 //! What of a text with errors is used.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::Kept;
-use super::doubt::{restrict, with_defaults};
+use super::doubt::{Doubt, UNSAID, is_less, permission, settle};
 use crate::model::Config;
 use crate::pointer::Pointer;
 use crate::syntax::{Kind, Member, Node};
@@ -20,7 +21,7 @@ pub(super) fn keep(checked: &Checked, replaced: Option<&str>, last: Option<&Arc<
     match last {
         Some(last) if !is_map || checked.uncertain => (last.clone(), Kept::LastGood),
         // Nothing runs yet that a mistake could take away.
-        None if !is_map || checked.is_foreign() => (Arc::default(), Kept::Nothing),
+        None if !is_map || checked.foreign => (Arc::default(), Kept::Nothing),
         last => Keeping::new(checked, replaced, last).built(last),
     }
 }
@@ -42,10 +43,10 @@ impl<'a> Keeping<'a> {
     }
 
     fn built(mut self, last: Option<&Arc<Config>>) -> (Arc<Config>, Kept) {
-        self.choose();
-        if last.is_none() && self.checked.doubts_permission() {
-            // Something was said of it. Until that can be read, nothing is allowed that it may forbid.
-            self.section("defaults").insert("permission".into(), "deny_all".into());
+        let doubt = self.checked.doubt();
+        self.choose(doubt);
+        if doubt != Doubt::Nothing {
+            self.allow_no_more();
         }
         self.settle_agents();
         self.settle_channels();
@@ -63,10 +64,11 @@ impl<'a> Keeping<'a> {
     }
 
     /// Takes each key of the text that is right, and the last good one for what is wrong.
-    fn choose(&mut self) {
+    fn choose(&mut self, doubt: Doubt) {
         let root = &self.checked.document.root;
         let astray = self.checked.is_astray();
         self.kept.insert("version".into(), 1.into());
+        self.dropped.extend(self.checked.strangers().map(|member| Pointer::from([member.key.as_str()]).to_string()));
         for key in ["$schema", "language"] {
             if let Some(node) = root.get(key) {
                 let right = !self.checked.wrong.is_at(key) && node.is_whole();
@@ -78,8 +80,9 @@ impl<'a> Keeping<'a> {
             let readable = node.filter(|node| matches!(node.kind, Kind::Map(_)));
             // A list of agents that must not be empty and is does not mean that there are none.
             let wrong = self.checked.wrong.is_at(section) && self.last(section).is_some();
-            match readable.filter(|_| !wrong) {
-                Some(map) => self.choose_in(section, map, astray),
+            let certain = !self.checked.is_twice(section);
+            match readable.filter(|_| !wrong && certain) {
+                Some(map) => self.choose_in(section, map, astray, section == "agents" && doubt == Doubt::Everything),
                 None if node.is_some() || section == "agents" || (astray && self.last(section).is_some()) => {
                     self.put(section, None);
                 }
@@ -88,15 +91,16 @@ impl<'a> Keeping<'a> {
         }
     }
 
-    fn choose_in(&mut self, section: &str, map: &Node, astray: bool) {
+    /// `doubtful` takes every member for wrong.
+    fn choose_in(&mut self, section: &str, map: &Node, astray: bool, doubtful: bool) {
         let mut chosen = Map::new();
         let mut right = 0;
-        let cautious = section == "agents" && self.last(section).is_none() && self.checked.closes_early();
+        let cautious = section == "agents" && self.last(section).is_none() && self.checked.closes_early;
         let mut members = map.members().peekable();
         while let Some(member) = members.next() {
             let name = member.key.as_str();
             let cut = cautious && self.checked.may_go_on(section, members.peek().copied());
-            if !cut && !self.checked.wrong.has(section, name) && self.is_whole(member) {
+            if !cut && !doubtful && !self.checked.wrong.has(section, name) && self.is_whole(member) {
                 right += 1;
                 chosen.insert(name.to_owned(), self.checked.value[section][name].clone());
             } else if let Some(last) = self.last_in(section, name) {
@@ -116,6 +120,19 @@ impl<'a> Keeping<'a> {
             }
         }
         self.kept.insert(section.to_owned(), Value::Object(chosen));
+    }
+
+    /// What was said of permissions may forbid more than could be read: until it can be, those that say nothing of their own
+    /// may no more than before, or nothing at all.
+    fn allow_no_more(&mut self) {
+        let is_first = self.before.is_null();
+        let before = self.last("defaults").and_then(permission).unwrap_or(UNSAID);
+        let most = if is_first { "deny_all" } else { before }.to_owned();
+        if is_less(&most, self.kept.get("defaults").and_then(permission).unwrap_or(UNSAID)) {
+            self.section("defaults").insert("permission".into(), most.into());
+            let told = if is_first { &mut self.dropped } else { &mut self.from_last_good };
+            told.push(path("defaults", "permission"));
+        }
     }
 
     /// Whether all of it could be read.
@@ -155,14 +172,11 @@ impl<'a> Keeping<'a> {
         }
         let now = self.kept.get("defaults").cloned().unwrap_or_default();
         let then = self.last("defaults").cloned().unwrap_or_default();
+        let written = self.checked.value.get("agents");
+        let as_before: HashSet<&str> = self.from_last_good.iter().map(String::as_str).collect();
         for (name, agent) in &mut settled {
-            if self.from_last_good.iter().any(|kept| kept == "agents" || *kept == path("agents", name)) {
-                with_defaults(agent, &then, &now);
-                restrict(
-                    agent,
-                    now.get("permission"),
-                    self.checked.value.get("agents").and_then(|agents| agents.get(name)),
-                );
+            if as_before.contains("agents") || as_before.contains(path("agents", name).as_str()) {
+                settle(agent, &then, &now, written.and_then(|agents| agents.get(name)));
             }
         }
         *self.section("agents") = settled;

@@ -78,7 +78,7 @@ fn what_a_reload_keeps() {
         ),
         // What is no map at all.
         (r#"{ "max_running": 2, "max_memory": "8GiB" }"#, "4", partly(&[], &["limits"])),
-        (r#""agents": {"#, r#""agent": {"#, partly(&[], &["agents"])),
+        (r#""agents": {"#, r#""agent": {"#, partly(&["agent"], &["agents"])),
         (r#"{ "members": ["a", "b"] }"#, r#"{ "members": ["a", "z"] }"#, partly(&[], &["channels.all"])),
     ];
     for (old, new, kept) in cases {
@@ -130,7 +130,7 @@ fn an_agent_that_names_what_has_an_error_goes_on_as_it_was() {
 
 #[test]
 fn the_first_time_what_is_right_is_used() {
-    let cases: [(&str, &str, Kept, &[&str]); 9] = [
+    let cases: [(&str, &str, Kept, &[&str]); 11] = [
         ("fr", "fr", Kept::All, &["a", "b", "c"]),
         (r#""command": "c""#, r#""command": c"#, partly(&["agents.c"], &[]), &["a", "b"]),
         (
@@ -144,7 +144,10 @@ fn the_first_time_what_is_right_is_used() {
         (r#""max_running": 2"#, r#""max_running": 0"#, partly(&["limits.max_running"], &[]), &["a", "b", "c"]),
         (r#""language": "fr""#, r#""language": """#, partly(&["language"], &[]), &["a", "b", "c"]),
         (r#""version": 1,"#, r#""version": 2,"#, Kept::Nothing, &[]),
-        (r#""agents": {"#, r#""agent": {"#, partly(&["agents", "channels.all"], &[]), &[]),
+        (r#""agents": {"#, r#""agent": {"#, partly(&["agent", "agents", "channels.all"], &[]), &[]),
+        // Which of the two is meant?
+        (r#""version": 1,"#, r#""version": 1, "agents": {},"#, partly(&["agents", "channels.all"], &[]), &[]),
+        (r#""version": 1,"#, r#""version": 1, "limits": {},"#, partly(&["limits"], &[]), &["a", "b", "c"]),
     ];
     for (old, new, kept, agents) in cases {
         let loaded = first(&GOOD.replace(old, new));
@@ -167,6 +170,14 @@ fn more_errors_than_are_told_are_known() {
     let loaded = first(&text);
     assert_eq!(loaded.config.agents.len(), 3);
     assert!(matches!(&loaded.kept, Kept::Partly { dropped, .. } if dropped.len() == 151));
+    // A bracket too many, behind all of them: what follows an agent may be a part of it.
+    let wrong: String = (0..150).map(|n| format!(r#""bad{n}": {{}}, "#)).collect();
+    for wrong in ["", &wrong] {
+        let agents = r#""agents": { "a": { "command": "a" } }, "mode": "plan" } }"#;
+        let loaded =
+            first(&format!(r#"{{ "version": 1, "workspaces": {{ {wrong} "api": {{ "path": "x" }} }}, {agents}"#));
+        assert!(!loaded.config.agents.contains("a"), "{:?}", loaded.kept);
+    }
     // They are no reason to hold on to the whole file.
     let after = reload(&good(), &text.replace(r#""command": "c""#, r#""command": "z""#));
     assert_eq!(after.config.agents.get("c").map(|agent| &*agent.command), Some("z"));
@@ -185,6 +196,22 @@ fn bytes_that_are_not_utf_8_are_told_and_not_used() {
     assert_eq!(loaded.kept, partly(&["agents.b", "channels.all"], &[]));
     let after = Loaded::of(Path::new(PATH), &latin, Some(&good()));
     assert_eq!((after.kept, after.config), (Kept::LastGood, good().config));
+    // Another encoding is told once, and nothing that follows from it.
+    let wide = |order: fn(u16) -> [u8; 2]| GOOD.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+    let marked = |order: fn(u16) -> [u8; 2]| [&order(0xfeff)[..], &wide(order)].concat();
+    for bytes in [
+        marked(u16::to_le_bytes),
+        marked(u16::to_be_bytes),
+        wide(u16::to_le_bytes),
+        wide(u16::to_be_bytes),
+        GOOD.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect(),
+    ] {
+        let loaded = Loaded::of(Path::new(PATH), &bytes, None);
+        let [problem] = &loaded.problems[..] else { panic!("{:?}", loaded.problems) };
+        assert_eq!((problem.id(), problem.start.line, problem.start.column), ("not-utf8", 1, 1));
+        assert_eq!(loaded.kept, Kept::Nothing);
+        assert_eq!(Loaded::of(Path::new(PATH), &bytes, Some(&good())).kept, Kept::LastGood);
+    }
     // In a comment it takes nothing away, and is an error all the same.
     let loaded = Loaded::of(Path::new(PATH), &bytes(r#""language""#, b"/* \xff */ \"language\""), None);
     assert_eq!((loaded.has_errors(), loaded.config.agents.len()), (true, 3));
