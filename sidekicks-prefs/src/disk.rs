@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use tempfile::NamedTempFile;
 
 use crate::notice::Notice;
 
@@ -17,6 +18,8 @@ pub(crate) const MOST_BYTES: u64 = 1024 * 1024;
 const MOST_LINKS: usize = 40;
 /// A temporary file this old was left by a process that was killed.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+/// So many letters tell one temporary file from another.
+const RANDOM: usize = 16;
 
 /// The file that the links at `path` lead to. It need not be there: someone may have made the link first.
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
@@ -62,7 +65,7 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = folder(path)?;
     let lead = format!(".{}.", stem(path));
     remove_stale(folder, &lead);
-    let mut temporary = tempfile::Builder::new().prefix(&lead).suffix(".tmp").tempfile_in(folder)?;
+    let mut temporary = temporary(folder, &lead)?;
     temporary.write_all(text.as_bytes())?;
     temporary.as_file().sync_all()?;
     temporary.persist(path)?;
@@ -71,14 +74,26 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+pub(crate) fn temporary(folder: &Path, lead: &str) -> io::Result<NamedTempFile> {
+    let lead = format!("{lead}{}.", std::process::id());
+    tempfile::Builder::new().prefix(&lead).rand_bytes(RANDOM).suffix(".tmp").tempfile_in(folder)
+}
+
 fn remove_stale(folder: &Path, lead: &str) {
     let now = SystemTime::now();
-    for (_, path) in named(folder, lead, ".tmp") {
+    for (_, path) in named(folder, lead, ".tmp").into_iter().filter(|(between, _)| is_ours(between)) {
         let changed = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified());
         if changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > STALE)) {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Whether this is what a temporary file of ours is called by: a process and letters. Others keep such files too.
+fn is_ours(between: &str) -> bool {
+    between.split_once('.').is_some_and(|(pid, random)| {
+        pid.parse::<u32>().is_ok() && random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 /// What is in a folder under names that begin and end so, with what is between.

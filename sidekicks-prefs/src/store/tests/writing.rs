@@ -166,11 +166,24 @@ fn too_much_is_not_written() {
 fn temporary_files_of_the_dead_are_removed_after_a_day() {
     let place = Place::new();
     let day = Duration::from_secs(24 * 60 * 60);
-    for (name, age) in
-        [(".preferences.old.tmp", day * 2), (".preferences.new.tmp", day / 2), (".other.old.tmp", day * 2)]
-    {
-        File::create(place.at(name)).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    let ours = disk::temporary(place.at("").as_path(), ".preferences.").unwrap();
+    let (_, ours) = ours.keep().unwrap();
+    let old = [
+        ".preferences.12.0123456789abcdeF.tmp",
+        // These are not ours.
+        ".other.12.0123456789abcdeF.tmp",
+        ".preferences.12.0123456789abcde.tmp",
+        ".preferences.old.tmp",
+        ".preferences.x.0123456789abcdeF.tmp",
+    ];
+    let mut all: Vec<_> = old.iter().map(|name| (place.at(name), day * 2)).collect();
+    all.extend([(ours, day * 2), (place.at(".preferences.13.0123456789abcdeF.tmp"), day / 2)]);
+    for (path, age) in all {
+        File::create(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
     }
     opened(&place.store, "/a");
-    assert_eq!(place.names(), [".other.old.tmp", ".preferences.new.tmp", "preferences.json", "preferences.json.lock"]);
+    let mut left = old[1..].to_vec();
+    left.extend([".preferences.13.0123456789abcdeF.tmp", "preferences.json", "preferences.json.lock"]);
+    left.sort_unstable();
+    assert_eq!(place.names(), left);
 }
