@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::skeleton::skeleton;
+use super::skeleton::{Row, Rows};
 use crate::columns::{Cell, cells};
 use crate::harmless::Reading;
 use crate::style::{Line, Style};
@@ -13,20 +13,47 @@ pub(super) struct Excerpt {
     pub(super) marks: Line,
 }
 
-/// The line of `text` in which `span` begins, in at most `width` columns, marked in this style.
-pub(super) fn excerpt(
-    text: &str,
-    span: &Range<usize>,
-    width: usize,
-    style: Style,
-    is_known: &dyn Fn(&str) -> bool,
-) -> Excerpt {
-    let (start, line) = line_of(text, span.start);
-    let end = span.end.clamp(span.start, start + line.len());
-    let span = span.start - start..end - start;
+/// The excerpts of a text. Whoever wants them in order has it read once.
+pub(super) struct Excerpts<'a> {
+    text: &'a str,
+    rows: Rows<'a>,
+    /// The line that was read last.
+    row: Option<Row<'a>>,
+}
+
+impl<'a> Excerpts<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Self { text, rows: Rows::of(text), row: None }
+    }
+
+    /// The line in which `span` begins, in at most `width` columns, marked in this style.
+    pub(super) fn at(
+        &mut self,
+        span: &Range<usize>,
+        width: usize,
+        style: Style,
+        is_known: &dyn Fn(&str) -> bool,
+    ) -> Excerpt {
+        if self.row.as_ref().is_some_and(|row| span.start < row.start) {
+            *self = Self::of(self.text);
+        }
+        while self.row.as_ref().is_none_or(|row| row.start + row.text.len() < span.start) {
+            let Some(row) = self.rows.next() else { break };
+            self.row = Some(row);
+        }
+        match &self.row {
+            Some(row) => excerpt(row, span, width.max(20), style, is_known),
+            None => Excerpt { line: Line::default(), marks: Line::default() },
+        }
+    }
+}
+
+fn excerpt(row: &Row<'_>, span: &Range<usize>, width: usize, style: Style, is_known: &dyn Fn(&str) -> bool) -> Excerpt {
+    let within = |at: usize| at.saturating_sub(row.start).min(row.text.len());
+    let span = within(span.start)..within(span.end.max(span.start));
     let mut shown = String::new();
     let mut marked: Option<Range<usize>> = None;
-    for piece in skeleton(line, is_known) {
+    for piece in row.around(span.start, width, is_known) {
         let begin = shown.len();
         shown.push_str(&piece.shown);
         // What stands for other characters is marked as one; of a blank the one that is meant.
@@ -45,7 +72,7 @@ pub(super) fn excerpt(
     let column = |byte: usize| row.iter().find(|cell| cell.bytes.end > byte).map_or(columns, |cell| cell.place.start);
     let (from, to) = (column(marked.start), column(marked.end));
     let place = from..to.max(from + 1);
-    cut(&row, place, columns, width.max(20), style)
+    cut(&row, place, columns, width, style)
 }
 
 /// The part of a row around `place`, with a sign where something is left out.
@@ -72,15 +99,6 @@ fn cut(row: &[Cell], place: Range<usize>, columns: usize, width: usize, style: S
     Excerpt { line, marks }
 }
 
-/// The line around this byte, and where it begins.
-fn line_of(text: &str, at: usize) -> (usize, &str) {
-    let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let at = at.clamp(bom, text.len().max(bom));
-    let start = text[..at].rfind(['\n', '\r']).map_or(bom, |end| end + 1);
-    let rest = &text[start..];
-    (start, &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +107,7 @@ mod tests {
     fn shown(text: &str, part: &str, width: usize) -> [String; 2] {
         let start = text.find(part).unwrap();
         let known = |key: &str| ["command", "日本", "env"].contains(&key);
-        let Excerpt { line, marks } = excerpt(text, &(start..start + part.len()), width, Style::Plain, &known);
+        let Excerpt { line, marks } = Excerpts::of(text).at(&(start..start + part.len()), width, Style::Plain, &known);
         let paint = Color::Never.on_terminal(|_| None);
         [paint.line(&line), paint.line(&marks)]
     }
@@ -119,9 +137,38 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let text = format!("{{ {} \"command\": 12, {} }}", "\"env\": {}, ".repeat(1000), "[], ".repeat(1000));
+        assert_eq!(
+            shown(&text, "12", 40),
+            ["…  \"command\": …, [], [], [], [], [], []…", "              ^"].map(str::to_owned)
+        );
+        let blanks = format!("{}\"command\":{}1", " ".repeat(5000), " ".repeat(5000));
+        assert_eq!(
+            shown(&blanks, "\"command\"", 40),
+            [format!("…{}\"command\":{}…", " ".repeat(13), " ".repeat(15)), format!("{}^^^^^^^^^", " ".repeat(14))]
+        );
+    }
+
+    /// In whatever order they are wanted.
+    #[test]
+    fn excerpts_of_one_text_are_the_same_as_each_alone() {
+        let text = "{ /* x\n\"env\": */ \"command\": 1,\r\n  \"env\": {} }";
+        let paint = Color::Never.on_terminal(|_| None);
+        let mut all = Excerpts::of(text);
+        let of = |excerpts: &mut Excerpts<'_>, at: usize| {
+            let Excerpt { line, marks } = excerpts.at(&(at..at + 1), 80, Style::Plain, &|_| true);
+            [paint.line(&line), paint.line(&marks)]
+        };
+        for at in (0..text.len()).chain((0..text.len()).rev()) {
+            assert_eq!(of(&mut all, at), of(&mut Excerpts::of(text), at), "{at}");
+        }
+    }
+
+    #[test]
     fn what_is_missing_is_marked_where_it_should_be() {
         let at = |text: &str, at: usize| {
-            let Excerpt { line, marks } = excerpt(text, &(at..at), 80, Style::Plain, &|_| true);
+            let Excerpt { line, marks } = Excerpts::of(text).at(&(at..at), 80, Style::Plain, &|_| true);
             let paint = Color::Never.on_terminal(|_| None);
             [paint.line(&line), paint.line(&marks)]
         };

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use sidekicks_config::{Code, Language, Loaded, Problem, Severity, check_environment, schema};
 
-use super::excerpt::{Excerpt, excerpt};
+use super::excerpt::{Excerpt, Excerpts};
 use super::place::{self, Step};
 use super::skeleton::keys;
 use crate::harmless::{Reading, exact_line, visible};
@@ -80,10 +80,23 @@ impl<'a> Problems<'a> {
 
     /// These problems, each with its line, as compilers show them.
     pub(crate) fn shown<'p>(&self, problems: impl IntoIterator<Item = &'p Problem>, look: Look) -> String {
-        problems.into_iter().map(|problem| self.one(problem, look)).collect()
+        let mut excerpts = Excerpts::of(&self.loaded.text);
+        let mut searched = None;
+        let one = |problem: &Problem| {
+            let mut problem = problem.clone();
+            // It is long, and mostly the same.
+            if let Code::CommandNotFound { path, .. } = &mut problem.code
+                && path.is_some()
+                && searched.replace(path.clone()).as_ref() == Some(path)
+            {
+                *path = None;
+            }
+            self.one(&problem, look, &mut excerpts)
+        };
+        problems.into_iter().map(one).collect()
     }
 
-    fn one(&self, problem: &Problem, look: Look) -> String {
+    fn one(&self, problem: &Problem, look: Look, excerpts: &mut Excerpts<'_>) -> String {
         let Look { lang, paint, width } = look;
         let (level, style) = match problem.severity() {
             Severity::Error => (About::Error, Style::Destructive),
@@ -98,7 +111,7 @@ impl<'a> Problems<'a> {
         let margin = " ".repeat(number.len());
         let known = |key: &str| self.is_known(key, problem);
         let room = width.saturating_sub(number.len() + 5);
-        let Excerpt { line, marks } = excerpt(&self.loaded.text, &problem.span, room, style, &known);
+        let Excerpt { line, marks } = excerpts.at(&problem.span, room, style, &known);
         let mut lines = vec![
             paint.line(&head),
             format!("  {number} │ {}", paint.line(&line)).trim_end().to_owned(),

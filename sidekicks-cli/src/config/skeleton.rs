@@ -4,7 +4,7 @@
 //! So a line is shown as its skeleton: `"command": "…", "env": { "…": "…" }`. Nothing that is not known beforehand, as the
 //! keys of the format and the names of entries are, is ever shown; a `…` is as long for a long value as for a short one.
 //! From the first place on that JSON does not have, where a quote may be one too many and everything the other way round,
-//! nothing is shown at all.
+//! nothing is shown at all. Comments, which may be over several lines, are passed over.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -20,20 +20,77 @@ pub(super) struct Piece {
     pub(super) shown: String,
 }
 
-/// The skeleton of `line`, in which `is_known` tells the keys that may be shown.
-pub(super) fn skeleton(line: &str, is_known: &dyn Fn(&str) -> bool) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for (bytes, part) in parts(line) {
-        let text = &line[bytes.clone()];
+/// A line of a text.
+pub(super) struct Row<'a> {
+    /// Where it begins.
+    pub(super) start: usize,
+    pub(super) text: &'a str,
+    parts: Vec<(Range<usize>, Part<'a>)>,
+}
+
+impl Row<'_> {
+    /// The skeleton of some of it, in which `is_known` tells the keys that may be shown: the piece with the byte `at` of the
+    /// line, and so many pieces before it and behind it as there are columns to be filled, at most.
+    pub(super) fn around(&self, at: usize, columns: usize, is_known: &dyn Fn(&str) -> bool) -> Vec<Piece> {
+        let middle = self.parts.partition_point(|(bytes, _)| bytes.end <= at);
+        // Each of them has a column at least.
+        let some = middle.saturating_sub(columns)..(middle + columns).min(self.parts.len());
+        self.parts[some].iter().map(|(bytes, part)| self.piece(bytes, part, is_known)).collect()
+    }
+
+    fn piece(&self, bytes: &Range<usize>, part: &Part<'_>, is_known: &dyn Fn(&str) -> bool) -> Piece {
+        let text = &self.text[bytes.clone()];
         let shown = match part {
             Part::Bare => text.to_owned(),
             Part::Key(key) if is_known(key) => text.to_owned(),
             Part::Key(_) | Part::Text => format!("\"{HIDDEN}\""),
-            Part::Hidden => HIDDEN.to_owned(),
+            Part::Hidden | Part::Comment => HIDDEN.to_owned(),
         };
-        pieces.push(Piece { bytes, shown });
+        Piece { bytes: bytes.clone(), shown }
     }
-    pieces
+}
+
+/// The lines of a text, in which a comment may be over several.
+pub(super) struct Rows<'a> {
+    /// What is still to be read; nothing after the last line.
+    rest: Option<&'a str>,
+    /// Where that begins.
+    at: usize,
+    in_comment: bool,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let rest = text.trim_start_matches('\u{feff}');
+        Self { rest: Some(rest), at: text.len() - rest.len(), in_comment: false }
+    }
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = Row<'a>;
+
+    fn next(&mut self) -> Option<Row<'a>> {
+        let rest = self.rest?;
+        let end = rest.find(['\n', '\r']);
+        let (start, text) = (self.at, &rest[..end.unwrap_or(rest.len())]);
+        self.rest = end.map(|end| &rest[end + 1..]);
+        self.at += text.len() + 1;
+        let mut parts = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            let (length, part) = match self.in_comment {
+                true => (rest.find("*/").map(|end| end + 2), Part::Comment),
+                false if rest.starts_with("/*") => (rest[2..].find("*/").map(|end| end + 4), Part::Comment),
+                false => part(rest).map_or((None, Part::Hidden), |(length, part)| (Some(length), part)),
+            };
+            self.in_comment = length.is_none() && matches!(part, Part::Comment);
+            let end = at + length.unwrap_or(rest.len());
+            parts.push((at..end, part));
+            at = end;
+        }
+        Some(Row { start, text, parts })
+    }
 }
 
 /// What is certainly a key in `text`: it stands in a map, after its bracket or a comma, and everything before it on its
@@ -41,12 +98,14 @@ pub(super) fn skeleton(line: &str, is_known: &dyn Fn(&str) -> bool) -> Vec<Piece
 pub(super) fn keys(text: &str) -> HashSet<&str> {
     let mut keys = HashSet::new();
     let mut open = Vec::new();
-    for line in text.trim_start_matches('\u{feff}').split(['\n', '\r']) {
+    for row in Rows::of(text) {
         let mut before = ',';
-        for (bytes, part) in parts(line) {
+        for (bytes, part) in row.parts {
+            let text = &row.text[bytes];
             match part {
+                Part::Comment => continue,
                 Part::Key(key) if matches!(before, ',' | '{') && open.last() != Some(&'[') => drop(keys.insert(key)),
-                Part::Bare => match &line[bytes.clone()] {
+                Part::Bare => match text {
                     "{" => open.push('{'),
                     "[" => open.push('['),
                     "}" | "]" => drop(open.pop()),
@@ -54,7 +113,7 @@ pub(super) fn keys(text: &str) -> HashSet<&str> {
                 },
                 _ => {}
             }
-            before = line[bytes].trim_start().chars().next().unwrap_or(before);
+            before = text.trim_start().chars().next().unwrap_or(before);
         }
     }
     keys
@@ -67,26 +126,22 @@ enum Part<'a> {
     Key(&'a str),
     /// Another one.
     Text,
+    /// A comment, or what is of it on this line.
+    Comment,
     /// Something else, and perhaps all the rest.
     Hidden,
 }
 
-/// The parts of a line.
-fn parts(line: &str) -> impl Iterator<Item = (Range<usize>, Part<'_>)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let rest = &line[at..];
-        let (length, part) = part(rest, rest.chars().next()?).unwrap_or((rest.len(), Part::Hidden));
-        let start = at;
-        at += length;
-        Some((start..at, part))
-    })
-}
+/// So many blanks are one part, at most: few columns are enough for a line of blanks.
+const BLANKS: usize = 32;
 
 /// How long the first part of `rest` is, and what it is; nothing where it is no JSON.
-fn part(rest: &str, first: char) -> Option<(usize, Part<'_>)> {
-    match first {
-        ' ' | '\t' => Some((rest.find(|c| !matches!(c, ' ' | '\t')).unwrap_or(rest.len()), Part::Bare)),
+fn part(rest: &str) -> Option<(usize, Part<'_>)> {
+    match rest.chars().next()? {
+        ' ' | '\t' => {
+            let blanks = rest.bytes().take(BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t'));
+            Some((blanks.count(), Part::Bare))
+        }
         '{' | '}' | '[' | ']' | ':' | ',' => Some((1, Part::Bare)),
         '"' => {
             let length = 1 + closing(&rest[1..])? + 1;
@@ -142,9 +197,11 @@ fn is_literal(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(line: &str) -> String {
+    /// The lines of a text, as they are shown.
+    fn shown(text: &str) -> String {
         let known = |key: &str| ["command", "env", "riker", "args"].contains(&key);
-        skeleton(line, &known).into_iter().map(|piece| piece.shown).collect()
+        let line = |row: Row<'_>| row.around(0, row.text.len(), &known).into_iter().map(|piece| piece.shown).collect();
+        Rows::of(text).map(line).collect::<Vec<String>>().join("\n")
     }
 
     #[test]
@@ -162,6 +219,14 @@ mod tests {
             (r#""command": "a" "env": {"#, r#""command": "…" "env": {"#),
             (r#"command: "a","#, "…"),
             (r#""command": "a", // sk-secret"#, r#""command": "…", …"#),
+            (r#""command": "a", // sk-secret /* "env""#, r#""command": "…", …"#),
+            // After a comment it goes on.
+            (r#"/* "sk" " */ "command": /**/ "a" /* b */, "env": {}"#, r#"… "command": … "…" …, "env": {}"#),
+            (r#""command": "/* a", "env": {}"#, r#""command": "…", "env": {}"#),
+            ("/* sk\n\"env\": {\n sk\" */ \"args\": [] /*/ \"env\"\n*/ \"env\"", "…\n…\n… \"args\": [] …\n… \"…\""),
+            ("\"command\": 1 /* sk", "\"command\": … …"),
+            // A blank more or less.
+            (&" ".repeat(100), &" ".repeat(100)),
             // Nothing after what JSON does not have.
             (r#""env": { "KEY": sk:se,cret }"#, r#""env": { "…": …"#),
             (r#""env": { "KEY": 'sk:se,cret' }"#, r#""env": { "…": …"#),
@@ -179,8 +244,10 @@ mod tests {
 
     #[test]
     fn keys_are_known_where_nothing_is_wrong_before_them() {
-        let cases: [(&str, &[&str]); 8] = [
+        let cases: [(&str, &[&str]); 10] = [
             (r#"{ "a": { "b": 1 }, "c": ["d", "e"] }"#, &["a", "b", "c"]),
+            (r#"{ /* "x": */ "a": 1, /* */ "b": 1 }"#, &["a", "b"]),
+            ("{ /*\n\"x\": 1,\n*/ \"a\": 1 }", &["a"]),
             ("\"a\": 1,\r\n\"b\"", &["a"]),
             (r#""a": "b": 1"#, &["a"]),
             (r#""a" "b": 1"#, &[]),
