@@ -34,10 +34,12 @@ pub(crate) fn main(start: &Start, manner: Manner) -> u8 {
             "folder": agent.cwd.as_deref().map(Path::to_string_lossy),
             "found": found.as_deref().map(Path::to_string_lossy),
             "enabled": agent.enabled,
+            "hasErrors": false,
         }));
         rows.push(row(&agent, written, found.as_deref(), manner));
     }
     for name in loaded.into_iter().flat_map(dropped) {
+        entries.push(json!({ "name": name, "hasErrors": true }));
         rows.push([exact_line(&name), String::new(), String::new(), About::Broken.text(manner.lang)]);
     }
     if !loaded.is_some_and(|loaded| has_entry(loaded, DEMO)) {
@@ -49,25 +51,29 @@ pub(crate) fn main(start: &Start, manner: Manner) -> u8 {
             About::BuiltIn.text(manner.lang),
         ]);
     }
-    let code = match loaded {
-        Some(Loaded { kept: Kept::Nothing, .. }) => exit::CONFIG,
-        _ => exit::DONE,
-    };
+    let code = if loaded.is_some_and(nothing_known) { exit::CONFIG } else { exit::DONE };
     let code = match manner.json {
         true => manner.print_json(&json!({ "agents": entries }), code),
         false => manner.print(table(&rows), code),
     };
-    tell(loaded, manner);
+    tell(loaded, start, manner);
     code
 }
 
+/// Whether it cannot be told which agents a file has.
+pub(crate) fn nothing_known(loaded: &Loaded) -> bool {
+    match &loaded.kept {
+        Kept::Nothing => true,
+        Kept::Partly { dropped, .. } => dropped.iter().any(|path| path == "agents"),
+        _ => false,
+    }
+}
+
 /// What there is to say beside.
-fn tell(loaded: Option<&Loaded>, manner: Manner) {
+fn tell(loaded: Option<&Loaded>, start: &Start, manner: Manner) {
     match loaded {
         Some(loaded) => {
-            if loaded.has_errors() {
-                manner.complain(About::HasErrors { path: &loaded.path }, exit::DONE);
-            }
+            start.tell_errors(loaded, manner);
             if !loaded.config.channels.is_empty() {
                 manner.complain(About::ChannelsUnused, exit::DONE);
             }
@@ -128,6 +134,7 @@ fn built_in() -> Value {
         "folder": null,
         "found": program,
         "enabled": true,
+        "hasErrors": false,
     })
 }
 

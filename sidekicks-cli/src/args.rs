@@ -174,6 +174,22 @@ mod tests {
         Args::command().debug_assert();
     }
 
+    /// Those of the help texts.
+    #[test]
+    fn examples_are_right() {
+        let helps = [ASK_HELP, AGENTS_HELP, CONFIG_HELP, OPEN_HELP].join("\n");
+        let commands: Vec<&str> = helps.lines().filter_map(|line| Some(line.split_once("  sidekicks ")?.1)).collect();
+        let piped = helps.lines().filter_map(|line| Some(line.split_once("| sidekicks ")?.1));
+        let nested = helps.lines().filter_map(|line| Some(line.split_once("(sidekicks ")?.1.split_once(')')?.0));
+        let all: Vec<&str> = commands.into_iter().chain(piped).chain(nested).collect();
+        assert!(all.len() > 12, "{all:?}");
+        for command in all {
+            let words = shlex::split(command.split('>').next().unwrap()).unwrap();
+            let args = Args::try_parse_from(["sidekicks".to_owned()].into_iter().chain(words));
+            assert!(args.is_ok(), "{command}: {args:?}");
+        }
+    }
+
     #[test]
     fn options_stand_anywhere() {
         /// The words, and what they say: the configuration, a file of the command's own, the language.

@@ -9,7 +9,7 @@ use crate::config::problems::{Look, Problems};
 use crate::exit;
 use crate::manner::Manner;
 use crate::say::About;
-use crate::start::{Start, tell};
+use crate::start::Start;
 
 pub(crate) fn main(start: &Start, manner: Manner) -> u8 {
     match start.loaded(manner) {
@@ -40,7 +40,7 @@ fn open(loaded: &Loaded, start: &Start, manner: Manner) -> u8 {
 /// Makes it the last one.
 fn remember(start: &Start, loaded: &Loaded, manner: Manner) -> u8 {
     let updated = start.store.opened(&loaded.path);
-    tell(&updated.notices, manner);
+    start.tell_new(&updated.notices, manner);
     match () {
         () if updated.saved => exit::DONE,
         () if updated.notices.is_empty() => manner.complain(About::NotRemembered, exit::FAILED),

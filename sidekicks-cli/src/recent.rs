@@ -9,12 +9,12 @@ use crate::exit;
 use crate::harmless::exact_line;
 use crate::manner::Manner;
 use crate::say::About;
-use crate::start::{Start, tell};
+use crate::start::Start;
 
 pub(crate) fn main(forget: Option<&Path>, start: &Start, manner: Manner) -> u8 {
     let Some(path) = forget else { return show(&start.preferences, manner) };
     let updated = start.store.forget(path);
-    tell(&updated.notices, manner);
+    start.tell_new(&updated.notices, manner);
     if !updated.saved && start.store.path().is_some() {
         return exit::FAILED;
     }

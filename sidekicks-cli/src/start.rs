@@ -45,13 +45,33 @@ impl Start {
 
     /// Says what is to be heard of the preferences.
     pub(crate) fn tell_notices(&self, manner: Manner) {
-        tell(&self.notices, manner);
+        for notice in &self.notices {
+            manner.complain(About::Notice(notice), exit::DONE);
+        }
     }
 
     /// Says that the file is gone which was opened last, where it would count.
     pub(crate) fn tell_gone(&self, manner: Manner) {
         if let Some(path) = self.choice.gone() {
             manner.complain(About::Gone { path, standard: self.choice.path() }, exit::DONE);
+        }
+    }
+
+    /// Says that the file has errors, if it does.
+    pub(crate) fn tell_errors(&self, loaded: &Loaded, manner: Manner) {
+        // What was named for this run alone is to be named for the next one.
+        let named = matches!(self.choice, Choice::Given(_) | Choice::Variable(_));
+        if loaded.has_errors() {
+            manner.complain(About::HasErrors { path: &loaded.path, named }, exit::DONE);
+        }
+    }
+
+    /// Says what is to be heard of the preferences after they were changed, and was not said before.
+    pub(crate) fn tell_new(&self, notices: &[Notice], manner: Manner) {
+        let sentence = |notice| About::Notice(notice).text(manner.lang);
+        let told: Vec<String> = self.notices.iter().map(sentence).collect();
+        for notice in notices.iter().filter(|notice| !told.contains(&sentence(notice))) {
+            manner.complain(About::Notice(notice), exit::DONE);
         }
     }
 
@@ -76,13 +96,6 @@ impl Start {
             LoadError::NotFound { .. } | LoadError::NotAFile { .. } if named => exit::USAGE,
             _ => exit::CONFIG,
         }
-    }
-}
-
-/// Says what is to be heard of the preferences.
-pub(crate) fn tell(notices: &[Notice], manner: Manner) {
-    for notice in notices {
-        manner.complain(About::Notice(notice), exit::DONE);
     }
 }
 

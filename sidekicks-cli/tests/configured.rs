@@ -212,16 +212,24 @@ fn an_agent_that_cannot_be_started_is_explained() {
         "missing": { "command": "no-such-agent" },
         "slow": { "command": "sh", "args": ["-c", "sleep 1000; :"], "start_timeout": "1s" },
         "nowhere": demo(json!({ "cwd": "./no/such/folder" })),
+        "words": { "command": "no-such-agent --key sk-secret" },
+        "variable": { "command": "KEY=sk-secret" },
+        "unset": { "command": "$HOME/no-such-agent", "args": ["${NO_SUCH_VARIABLE}"] },
     });
     let place = Place::new(agents, json!({}));
     for (name, said) in [
         ("missing", "is no-such-agent installed?"),
         ("slow", "was not ready in time"),
         ("nowhere", "cannot work in its folder"),
+        ("words", "the arguments of a command belong in “args”"),
+        ("words", "is no-such-agent… installed?"),
+        ("variable", "is KEY… installed?"),
+        ("unset", "this looks like a variable, which is written ${NAME}"),
+        ("unset", "the variable NO_SUCH_VARIABLE is not set"),
     ] {
         let (code, stdout, stderr) = run(&mut place.ask(&[name, "hi"]));
         assert_eq!((code, stdout.as_str()), (4, ""), "{name}: {stderr}");
-        assert!(stderr.contains(said), "{stderr}");
+        assert!(stderr.contains(said) && !stderr.contains("secret"), "{stderr}");
     }
     place.mark.nothing_left();
 }

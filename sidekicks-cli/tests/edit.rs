@@ -170,6 +170,18 @@ fn a_new_file_begins_with_a_text_that_works() {
     std::fs::remove_dir_all(mark.home()).unwrap();
 }
 
+/// Before anything is written, and without an editor.
+#[test]
+fn what_could_not_be_saved_is_not_edited() {
+    for (config, said) in [("gone/sidekicks.jsonc", "could not be saved: No such file"), (".", "is not a file")] {
+        let mut desk = Desk::new(None);
+        desk.config = desk.dir.path().join(config);
+        let (code, shown) = desk.edit(&[], "touch edited").finish();
+        assert!(matches!(code, 1 | 2) && shown.contains(said), "{code}: {shown}");
+        assert!(!desk.dir.path().join("edited").exists());
+    }
+}
+
 #[test]
 fn an_editor_that_fails_saves_nothing() {
     let desk = Desk::new(Some(GOOD));

@@ -111,17 +111,50 @@ fn who_can_be_asked() {
     let document: Value = serde_json::from_str(&stdout).unwrap();
     let riker = json!({
         "name": "riker", "displayName": "Will", "command": "sh", "args": ["-c", "${A_KEY}"], "workspace": "api",
-        "folder": dir.path().join("api"), "found": "/usr/bin/sh", "enabled": true,
+        "folder": dir.path().join("api"), "found": "/usr/bin/sh", "enabled": true, "hasErrors": false,
     });
     assert_eq!(document["agents"][0], riker);
     let names: Vec<&str> =
         document["agents"].as_array().unwrap().iter().map(|agent| agent["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["riker", "data", "troi", "demo"]);
+    assert_eq!(names, ["riker", "data", "troi", "worf", "demo"]);
+    assert_eq!(document["agents"][3], json!({ "name": "worf", "hasErrors": true }));
     assert_eq!(document["agents"][1]["found"], Value::Null);
     assert_eq!(document["agents"][2]["enabled"], false);
 
-    let unusable = file(dir.path(), "unusable.jsonc", "[]");
-    let (code, _, stderr) = agents(Some(&unusable), &[]);
-    assert_eq!(code, 3);
-    assert!(stderr.contains("has errors"), "{stderr}");
+    // As for who asks one of them.
+    for text in ["[]", r#"{ "version": 1, "agent": {} }"#, r#"{ "version": 1, "agents": [] }"#] {
+        let unusable = file(dir.path(), "un usable.jsonc", text);
+        let (code, _, stderr) = agents(Some(&unusable), &[]);
+        assert_eq!(code, 3, "{text}");
+        let check = format!("“sidekicks config check '{}'” shows them", unusable.display());
+        assert!(stderr.contains(&check), "{stderr}");
+        let mut ask = sidekicks(&mark);
+        assert_eq!(run(ask.args(["ask", "riker", "hi"]).env("SIDEKICKS_CONFIG", &unusable)).0, 3, "{text}");
+    }
+}
+
+#[test]
+fn what_is_the_matter_with_the_preferences_is_told_once() {
+    let (mark, dir) = (Mark::new(), tempfile::tempdir().unwrap());
+    let config = file(dir.path(), "sidekicks.jsonc", GOOD);
+    assert_eq!(run(sidekicks(&mark).arg("open").arg(&config)).0, 0);
+    let (_, _, stderr) = run(sidekicks(&mark).args(["recent", "--forget", "/no/such"]));
+    assert!(!stderr.contains("preferences"), "{stderr}");
+    let mut files = vec![mark.home()];
+    let mut preferences = Vec::new();
+    while let Some(path) = files.pop() {
+        match std::fs::read_dir(&path) {
+            Ok(entries) => files.extend(entries.map(|entry| entry.unwrap().path())),
+            Err(_) if path.ends_with("preferences.json") => preferences.push(path),
+            Err(_) => {}
+        }
+    }
+    let [preferences] = &preferences[..] else { panic!("{preferences:?}") };
+    std::fs::remove_file(preferences).unwrap();
+    std::fs::create_dir(preferences).unwrap();
+    for command in [["open", config.to_str().unwrap()].as_slice(), &["recent", "--forget", "/no/such"]] {
+        let (code, _, stderr) = run(sidekicks(&mark).args(command));
+        assert_eq!((code, stderr.matches("that is not a file").count()), (1, 1), "{stderr}");
+    }
+    std::fs::remove_dir_all(mark.home()).unwrap();
 }

@@ -123,7 +123,7 @@ pub use model::{
 };
 pub use position::Position;
 pub use problem::{Advice, CODES, Code, Expected, MAX_PROBLEMS, Problem, Severity};
-pub use save::{SaveError, SaveOptions, SaveStep, Saved, save, save_if_unchanged};
+pub use save::{SaveError, SaveOptions, SaveStep, Saved, can_save, save, save_if_unchanged};
 pub use schema::schema;
 pub use validate::validate;
 pub use watch::{Event, Watch, WatchWarning, watch, watch_unloaded};

@@ -48,7 +48,24 @@ pub(crate) fn replace(
     before: Before,
     state_dir: Option<&Path>,
 ) -> Result<Replaced, SaveError> {
-    replace_asking(path, bytes, before, state_dir, &|_| Ok(()))
+    replace_asking(path, bytes, before, state_dir, &always)
+}
+
+/// Whether a file could be put where the path leads to: what is there may be replaced, and something can be made beside it.
+pub(crate) fn probe(path: &Path) -> Result<(), SaveError> {
+    let replacement =
+        Replacement { target: target(path, &always)?, bytes: &[], before: Before::Any, state: None, may: &always };
+    replacement.inspect()?;
+    replacement.step(SaveStep::CreateTemporary, || Temporary::create(&replacement.target)).map(drop)
+}
+
+fn always(_: SaveStep) -> io::Result<()> {
+    Ok(())
+}
+
+fn target(path: &Path, may: &dyn Fn(SaveStep) -> io::Result<()>) -> Result<PathBuf, SaveError> {
+    let resolved = may(SaveStep::Resolve).and_then(|()| links::follow(path).end);
+    resolved.map_err(|source| SaveError::Io { step: SaveStep::Resolve, target: path.to_owned(), source })
 }
 
 /// Asks `may` before each step, so that a test can let the step fail, or be killed there.
@@ -59,9 +76,7 @@ fn replace_asking(
     state_dir: Option<&Path>,
     may: &dyn Fn(SaveStep) -> io::Result<()>,
 ) -> Result<Replaced, SaveError> {
-    let resolved = may(SaveStep::Resolve).and_then(|()| links::follow(path).end);
-    let target =
-        resolved.map_err(|source| SaveError::Io { step: SaveStep::Resolve, target: path.to_owned(), source })?;
+    let target = target(path, may)?;
     let state = state_dir.map(|folder| State::new(folder, &target));
     let _lock = state.as_ref().and_then(|state| state.lock(state::PATIENCE));
     Replacement { target, bytes, before, state, may }.run()

@@ -9,7 +9,7 @@ pub use error::{SaveError, SaveStep};
 use crate::contents;
 use crate::digest::Digest;
 use crate::problem::Problem;
-use crate::replace::{Before, Replaced, replace};
+use crate::replace::{Before, Replaced, probe, replace};
 use crate::validate::validate;
 
 /// How to save.
@@ -101,6 +101,28 @@ pub fn save_if_unchanged(
     options: &SaveOptions,
 ) -> Result<Saved, SaveError> {
     save_after(expected.map_or(Before::Nothing, |digest| Before::Contents(*digest)), path, text, options)
+}
+
+/// Whether a file can be saved here, as far as that can be told beforehand: before a person begins to write, say.
+///
+/// Makes a file beside it, and removes it again. What is in the way later, another change of the file or a full disk, only
+/// the save tells.
+///
+/// # Errors
+///
+/// That of the save: there is something else, it is read-only, or its directory is missing or cannot be written.
+///
+/// ```
+/// use sidekicks_config::{SaveError, can_save};
+///
+/// let folder = tempfile::tempdir()?;
+/// assert!(can_save(&folder.path().join("sidekicks.jsonc")).is_ok());
+/// assert!(matches!(can_save(folder.path()), Err(SaveError::NotAFile { .. })));
+/// assert!(can_save(&folder.path().join("gone/sidekicks.jsonc")).is_err());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+pub fn can_save(path: &Path) -> Result<(), SaveError> {
+    probe(path)
 }
 
 fn save_after(before: Before, path: &Path, text: &str, options: &SaveOptions) -> Result<Saved, SaveError> {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use sidekicks_acp::{AgentCommand, AgentName, Connector};
 use sidekicks_agents::AgentSpec;
-use sidekicks_config::{Code, EffectiveAgent, Kept, Loaded, Problem, Severity};
+use sidekicks_config::{Code, EffectiveAgent, Loaded, Problem, Severity};
 use sidekicks_conversations::AgentProfile;
 
-use crate::agents::{DEMO, dropped, has_entry, is_dropped};
+use crate::agents::{DEMO, dropped, has_entry, is_dropped, nothing_known};
 use crate::config::place::{entry, is_in, name_of};
 use crate::config::problems::{Look, Problems};
 use crate::exit;
@@ -77,34 +77,25 @@ pub(super) fn find(name: &str, start: &Start, manner: Manner) -> Result<Asked, u
     let Some(loaded) = start.loaded(manner)? else {
         return if name == DEMO { Asked::demo(manner) } else { Err(unknown(name, None, manner)) };
     };
-    let has_errors =
-        |code| if loaded.has_errors() { manner.complain(About::HasErrors { path: &loaded.path }, code) } else { code };
     match loaded.effective(name, &env) {
         Some(agent) if !agent.enabled => Err(manner.complain(About::AgentDisabled { name }, exit::USAGE)),
         Some(agent) => {
-            has_errors(exit::DONE);
-            tell_unset(&agent, loaded, manner);
+            start.tell_errors(loaded, manner);
+            tell_doubts(&agent, loaded, manner);
             Ok(Asked::new(name, AgentSpec::from(&agent), Some(agent)))
         }
         None if is_dropped(loaded, name) => Err(broken(name, loaded, manner)),
         None if name == DEMO => {
-            has_errors(exit::DONE);
+            start.tell_errors(loaded, manner);
             Asked::demo(manner)
         }
         // It may be there, and could not be read.
         None if nothing_known(loaded) => Err(broken(name, loaded, manner)),
         None => {
             let code = unknown(name, Some(loaded), manner);
-            Err(has_errors(code))
+            start.tell_errors(loaded, manner);
+            Err(code)
         }
-    }
-}
-
-fn nothing_known(loaded: &Loaded) -> bool {
-    match &loaded.kept {
-        Kept::Nothing => true,
-        Kept::Partly { dropped, .. } => dropped.iter().any(|path| path == "agents"),
-        _ => false,
     }
 }
 
@@ -122,8 +113,8 @@ fn broken(name: &str, loaded: &Loaded, manner: Manner) -> u8 {
     manner.complain(About::AgentBroken { name }, exit::CONFIG)
 }
 
-/// Tells which variables are not set that the agent, or what it refers to, was to get.
-fn tell_unset(agent: &EffectiveAgent, loaded: &Loaded, manner: Manner) {
+/// Tells what the agent, or what it refers to, will not get as it was meant: variables, and a program of this name.
+fn tell_doubts(agent: &EffectiveAgent, loaded: &Loaded, manner: Manner) {
     let servers = agent.mcp_servers.names().map(|server| entry("mcp_servers", server));
     let workspace = agent.workspace.iter().map(|workspace| entry("workspaces", workspace));
     let concerned: Vec<String> =
@@ -131,7 +122,9 @@ fn tell_unset(agent: &EffectiveAgent, loaded: &Loaded, manner: Manner) {
     let problems = Problems::of(loaded, &loaded.path);
     for problem in &problems.all {
         let concerns_it = concerned.iter().any(|entry| is_in(&problem.path, entry));
-        if concerns_it && matches!(problem.code, Code::VariableNotSet { .. }) {
+        if concerns_it
+            && matches!(problem.code, Code::VariableNotSet { .. } | Code::NotAVariable | Code::CommandWithArguments)
+        {
             manner.note(&format!(
                 "sidekicks: {}: {}\n",
                 problems.place(problem),

@@ -8,7 +8,7 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use sidekicks_config::{Digest, LoadError, Loaded, SaveError, SaveOptions, load, save_if_unchanged};
+use sidekicks_config::{Digest, LoadError, Loaded, SaveError, SaveOptions, can_save, load, save_if_unchanged};
 use sidekicks_prefs::{is_missing, standard_config};
 
 use self::copy::Copy;
@@ -58,6 +58,11 @@ struct Begun {
 fn begin(start: &Start, manner: Manner) -> Result<Begun, u8> {
     let path = start.choice.path().map(Path::to_owned).or_else(|| standard_config(&env));
     let path = path.ok_or_else(|| manner.complain(Editing::NoPlace, exit::USAGE))?;
+    if !is_ours_to_make(&path) {
+        // Not after an hour of writing.
+        can_save(&path)
+            .map_err(|error| manner.complain(Editing::CannotSave { path: &path, error: &error }, exit::FAILED))?;
+    }
     let editor = Editor::find().map_err(|say| manner.complain(say, exit::FAILED))?;
     let (original, digest) = if is_missing(&path) {
         (starter(manner.lang).as_bytes().to_vec(), None)
@@ -69,6 +74,11 @@ fn begin(start: &Start, manner: Manner) -> Result<Begun, u8> {
     };
     let copy = Copy::of(&path, original).map_err(|error| cannot_copy(manner, &error))?;
     Ok(Begun { path, digest, copy, editor })
+}
+
+/// Whether the file, and perhaps its folder, is to be made where nobody has to name it.
+fn is_ours_to_make(path: &Path) -> bool {
+    is_missing(path) && standard_config(&env).is_some_and(|standard| standard == path)
 }
 
 fn cannot_copy(manner: Manner, error: &std::io::Error) -> u8 {
@@ -169,8 +179,8 @@ impl Edit {
 
     fn save(self, loaded: &Loaded) -> u8 {
         let (Begun { path, digest, .. }, manner) = (&self.begun, self.manner);
-        if digest.is_none() && standard_config(&env).as_ref() == Some(path) {
-            // Only this folder is ours to make. Whether it could be made, the save tells.
+        if is_ours_to_make(path) {
+            // Whether it could be made, the save tells.
             let _ = path.parent().map(|folder| DirBuilder::new().recursive(true).mode(0o700).create(folder));
         }
         let mut options = SaveOptions::default();
@@ -212,7 +222,18 @@ mod tests {
     #[test]
     fn what_a_new_file_begins_with_has_no_problem() {
         for lang in [Lang::En, Lang::Fr] {
-            assert_eq!(sidekicks_config::validate(starter(lang)), [], "{lang:?}");
+            let text = starter(lang);
+            assert_eq!(sidekicks_config::validate(text), [], "{lang:?}");
+            // Each example can be made use of, alone and with the others.
+            let examples: Vec<&str> =
+                text.lines().filter(|line| line.trim_start() != *line && line.contains("// \"")).collect();
+            assert_eq!(examples.len(), 3);
+            for example in examples {
+                let text = text.replace(example, &example.replacen("// ", "", 1));
+                assert_eq!(sidekicks_config::validate(&text), [], "{text}");
+            }
+            let text = text.replace(" // \"", " \"");
+            assert_eq!(sidekicks_config::validate(&text), [], "{text}");
         }
     }
 }

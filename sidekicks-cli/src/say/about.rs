@@ -62,6 +62,8 @@ pub(crate) enum About<'a> {
     /// Some of a file cannot be used.
     HasErrors {
         path: &'a Path,
+        /// Who wants to see them has to name it.
+        named: bool,
     },
     ChannelsUnused,
     BuiltIn,
@@ -172,11 +174,15 @@ impl About<'_> {
                 let path = shown(path);
                 (format!("{path} is forgotten"), format!("{path} est oublié"))
             }
-            Self::HasErrors { path } => {
+            Self::HasErrors { path, named } => {
+                let check = match shlex::try_quote(&path.to_string_lossy()) {
+                    Ok(quoted) if named => format!("sidekicks config check {}", one_line(&quoted, 300)),
+                    _ => "sidekicks config check".to_owned(),
+                };
                 let path = shown(path);
                 (
-                    format!("{path} has errors; “sidekicks config check” shows them"),
-                    format!("{path} a des erreurs\u{202f}; «\u{a0}sidekicks config check\u{a0}» les montre"),
+                    format!("{path} has errors; “{check}” shows them"),
+                    format!("{path} a des erreurs\u{202f}; «\u{a0}{check}\u{a0}» les montre"),
                 )
             }
             Self::ChannelsUnused => pair(

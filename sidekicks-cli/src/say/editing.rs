@@ -48,6 +48,11 @@ pub(crate) enum Editing<'a> {
         path: &'a Path,
         error: &'a SaveError,
     },
+    /// It could not be saved, so that there is no use in writing.
+    CannotSave {
+        path: &'a Path,
+        error: &'a SaveError,
+    },
 }
 
 impl<'a> From<Editing<'a>> for Say<'a> {
@@ -115,6 +120,14 @@ impl Editing<'_> {
                 "il n’a pas pu être remplacé d’un coup, il a été réécrit sur place",
             ),
             Self::NotSaved { path, error } => not_saved(&shown(path), error),
+            Self::CannotSave { path, error: SaveError::Io { source, .. } } => {
+                let path = shown(path);
+                (
+                    format!("{path} could not be saved: {source}"),
+                    format!("{path} ne pourrait pas être enregistré\u{a0}: {source}"),
+                )
+            }
+            Self::CannotSave { path, error } => not_saved(&shown(path), error),
         }
     }
 }

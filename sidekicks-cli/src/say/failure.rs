@@ -29,7 +29,7 @@ const SAYS_IT_ALL: &[&str] = &[
 ];
 
 fn sentence(agent: &str, failure: &Failure) -> (String, String) {
-    let program = one_line(failure.program.as_deref().unwrap_or(agent), 120);
+    let program = program(failure.program.as_deref().unwrap_or(agent));
     let both = |en: &str, fr: &str| (format!("{agent} {en}"), format!("{agent} {fr}"));
     match failure.code.as_str() {
         "agent-error" => both("answered with an error", "a répondu par une erreur"),
@@ -104,6 +104,14 @@ fn sentence(agent: &str, failure: &Failure) -> (String, String) {
             "attendrait toujours, chacun attend quelqu’un d’autre",
         ),
         other => (format!("{agent} failed ({other})"), format!("{agent} a échoué ({other})")),
+    }
+}
+
+/// What is shown of a program: what is after a blank or a `=` in its name is no part of one, mostly, and may be a key.
+fn program(program: &str) -> String {
+    match program.find(|c: char| c == '=' || c.is_whitespace()) {
+        Some(end) => format!("{}…", one_line(&program[..end], 120)),
+        None => one_line(program, 120),
     }
 }
 

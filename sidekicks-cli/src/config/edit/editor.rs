@@ -15,6 +15,15 @@ use crate::start::env;
 /// What is looked for where nobody says anything.
 const USUAL: [&str; 2] = ["vi", "nano"];
 
+/// Editors that open a window and end at once, as if nothing had been written, unless they have one of these options.
+const WINDOWS: [(&[&str], &[&str]); 5] = [
+    (&["code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "zed", "zeditor"], &["--wait", "-w"]),
+    (&["subl", "sublime_text", "atom", "pulsar", "mate", "gedit", "xed"], &["--wait", "-w"]),
+    (&["gnome-text-editor"], &["--standalone", "-s"]),
+    (&["kate"], &["--block", "-b"]),
+    (&["gvim", "mvim"], &["--nofork", "-f"]),
+];
+
 /// An editor, as it is started.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Editor {
@@ -36,7 +45,13 @@ impl Editor {
     fn of(line: &str) -> Option<Self> {
         let mut words = shlex::split(line)?.into_iter();
         let program = words.next().filter(|program| !program.is_empty())?;
-        Some(Self { program, args: words.collect() })
+        let mut args: Vec<String> = words.collect();
+        let name = Path::new(&program).file_name().unwrap_or_default().to_string_lossy();
+        let waiting = WINDOWS.iter().find(|(names, _)| names.contains(&&*name)).map_or(&[][..], |(_, options)| options);
+        if let Some(wait) = waiting.first().filter(|_| !args.iter().any(|arg| waiting.contains(&&**arg))) {
+            args.push((*wait).to_owned());
+        }
+        Some(Self { program, args })
     }
 
     /// Runs it on this file, to its end.
@@ -81,7 +96,15 @@ mod tests {
     fn an_editor_may_have_arguments() {
         let cases = [
             ("vim", Some(("vim", &[][..]))),
+            // One that does not wait is told to.
             ("code --wait", Some(("code", &["--wait"][..]))),
+            ("code", Some(("code", &["--wait"]))),
+            ("/usr/bin/code -n", Some(("/usr/bin/code", &["-n", "--wait"]))),
+            ("subl -w", Some(("subl", &["-w"]))),
+            ("kate -b", Some(("kate", &["-b"]))),
+            ("kate", Some(("kate", &["--block"]))),
+            ("gvim", Some(("gvim", &["--nofork"]))),
+            ("gnome-text-editor", Some(("gnome-text-editor", &["--standalone"]))),
             ("'/opt/my editor/run' -x", Some(("/opt/my editor/run", &["-x"]))),
             ("  ", None),
             ("'' -x", None),
